@@ -69,6 +69,8 @@ enum {
   YOKE_VARIABLE_FEEDTHROUGH_UNKNOWN =
       1u
       << 4,  // output: nobody knows which inputs it follows at once; `feedthrough` lists them all
+  YOKE_VARIABLE_DISCRETE =
+      1u << 5,  // real output: moves at events only, so nobody extrapolates it by himself
 };
 
 // `offset` of a variable that does not lie in the unit's struct.

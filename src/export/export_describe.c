@@ -11,7 +11,7 @@
 //   state        local       continuous, discrete    exact        yes      read only: calculated
 //   -            local       continuous              calculated   -        "der(x)", of a unit with a linear model
 //
-// Continuous are reals, discrete all others. Outputs depend on the inputs that the unit declares as feedthrough; at the
+// Continuous are reals, discrete all others and outputs of units that are sampled. Outputs depend on the inputs that the unit declares as feedthrough; at the
 // start they may depend on everything, so InitialUnknowns say nothing about it. A unit that tells its linear model and its
 // rates (yoke/unit.h) lists its states with their derivatives: importers find A, B, C, D by directional derivatives. States
 // are then among what outputs may depend on, and each output names all of them, since nobody knows better.
@@ -211,16 +211,19 @@ static const char* causality_of(const yoke_variable* v) {
   return "local";
 }
 
-static const char* variability_of(const yoke_variable* v) {
+static const char* variability_of(const yoke_export_model* m, const yoke_variable* v) {
   if (v->causality == YOKE_PARAMETER || v->causality == YOKE_TUNABLE) {
     return v->causality == YOKE_PARAMETER ? "fixed" : "tunable";
   }
-  return v->type == YOKE_REAL ? "continuous" : "discrete";
+  const bool is_held =
+      v->causality == YOKE_OUTPUT &&
+      ((v->flags & YOKE_VARIABLE_DISCRETE) != 0 || (m->unit.info->flags & YOKE_UNIT_SAMPLED) != 0);
+  return v->type == YOKE_REAL && !is_held ? "continuous" : "discrete";
 }
 
 // The attributes that all types share.
-static void put_common(const yoke_export_variable* v, const char* name, uint32_t reference,
-                       yoke_xml_writer* xml) {
+static void put_common(const yoke_export_model* m, const yoke_export_variable* v, const char* name,
+                       uint32_t reference, yoke_xml_writer* xml) {
   static const char* const initials[] = {"", "exact", "approx", "calculated"};
   yoke__xml_put(xml, "name", name);
   yoke__xml_put_integer(xml, "valueReference", reference);
@@ -228,7 +231,7 @@ static void put_common(const yoke_export_variable* v, const char* name, uint32_t
     yoke__xml_put(xml, "description", v->variable->text);
   }
   yoke__xml_put(xml, "causality", causality_of(v->variable));
-  yoke__xml_put(xml, "variability", variability_of(v->variable));
+  yoke__xml_put(xml, "variability", variability_of(m, v->variable));
   if (v->initial != YOKE_EXPORT_NO_INITIAL) {
     yoke__xml_put(xml, "initial", initials[v->initial]);
   }
@@ -295,7 +298,7 @@ static void put_scalar(const yoke_export_model* m, const yoke_export_variable* v
   const bool is_whole = v->variable->type == YOKE_ENUMERATION && v->type == 0;
   const char* type = type_names_2[is_whole ? YOKE_INTEGER : v->variable->type];
   yoke__xml_open(xml, "ScalarVariable");
-  put_common(v, name, v->reference + (uint32_t)i, xml);
+  put_common(m, v, name, v->reference + (uint32_t)i, xml);
   yoke__xml_open(xml, type);
   put_type_attributes(m, v, xml);
   if (is_written(v) && v->variable->type == YOKE_STRING) {
@@ -365,7 +368,7 @@ static void put_array(const yoke_export_model* m, const yoke_export_variable* v,
   const bool is_bytes = v->variable->type == YOKE_STRING || v->variable->type == YOKE_BINARY;
   const size_t n_rows = v->variable->n_rows, n_cols = v->variable->n_cols;
   yoke__xml_open(xml, type);
-  put_common(v, v->variable->name, v->reference, xml);
+  put_common(m, v, v->variable->name, v->reference, xml);
   put_type_attributes(m, v, xml);
   if (is_written(v) && !is_bytes) {
     put_start_list(v, xml);
@@ -605,7 +608,9 @@ static void put_solver(const yoke_export_model* m, yoke_xml_writer* xml) {
 static void put_annotation(const yoke_export_model* m, yoke_xml_writer* xml) {
   const yoke_unit_info* info = m->unit.info;
   const bool is_2 = m->job->fmi == 2, is_linear = (info->flags & YOKE_UNIT_LINEAR) != 0;
-  if (!is_linear && info->solver.method == YOKE_SOLVER_UNKNOWN && info->solver.choice == 0) {
+  const bool is_sampled = (info->flags & YOKE_UNIT_SAMPLED) != 0;
+  if (!is_linear && !is_sampled && info->solver.method == YOKE_SOLVER_UNKNOWN &&
+      info->solver.choice == 0) {
     return;
   }
   yoke__xml_open(xml, is_2 ? "VendorAnnotations" : "Annotations");
@@ -613,6 +618,9 @@ static void put_annotation(const yoke_export_model* m, yoke_xml_writer* xml) {
   yoke__xml_put(xml, is_2 ? "name" : "type", is_2 ? "Yoke" : "org.yoke.unit");
   yoke__xml_open(xml, "YokeUnit");
   put_flag(xml, "linear", is_linear);
+  if (is_sampled) {
+    put_flag(xml, "sampled", true);
+  }
   put_solver(m, xml);
   for (size_t i = 0; i < info->n_variables; i++) {
     if ((info->variables[i].flags & YOKE_VARIABLE_NONLINEAR) != 0) {

@@ -205,6 +205,7 @@ typedef struct yoke_fmi_terminal {
 
 // What Yoke's own exports say about the unit inside, for yoke_unit_info; names of variables are "" if there are none.
 typedef struct yoke_fmi_own {
+  bool is_sampled;
   bool is_linear;
   const char* const* nonlinear;  // parameters that must be 0 for that
   size_t n_nonlinear;

@@ -236,6 +236,7 @@ void yoke__fmi_open_experiment(yoke_fmi_reader* reader) {
 void yoke__fmi_open_own(yoke_fmi_reader* reader) {
   yoke_fmi_own* to = &reader->d->own;
   const double step = yoke__fmi_number(reader, AT(internalStep), 0);
+  to->is_sampled = FLAG(sampled);
   to->is_linear = FLAG(linear);
   to->internal_step = step > 0 && yoke__is_finite(step) ? step : 0;
   to->solver = KEEP(solver);

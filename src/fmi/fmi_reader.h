@@ -38,7 +38,7 @@
   X(providesDirectionalDerivatives) X(providesEvaluateDiscreteStates)                              \
   X(providesIntermediateUpdate) X(providesPerElementDependencies) X(quantity) X(rad)               \
   X(recommendedIntermediateInputSmoothness) X(reinit) X(relativeQuantity) X(resolution) X(s)       \
-  X(shiftCounter) X(shiftDecimal) X(solver) X(solverVariable) X(start) X(startTime) X(stepSize)    \
+  X(sampled) X(shiftCounter) X(shiftDecimal) X(solver) X(solverVariable) X(start) X(startTime) X(stepSize)    \
   X(stepsVariable) X(stopTime) X(supportsFraction) X(tolerance) X(type) X(unbounded) X(unit)       \
   X(value) X(valueReference) X(variability) X(variableNamingConvention) X(version)
 // clang-format on

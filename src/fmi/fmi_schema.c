@@ -162,7 +162,7 @@ const yoke_fmi_element yoke__fmi_elements[] = {
     PLAIN(ANNOTATIONS, V2, "Tool", ANNOTATION, ""),
     PLAIN(ANNOTATIONS, V3, "Annotation", ANNOTATION, ""),
     {YOKE_FMI_IN_ANNOTATION, V23, "YokeUnit", YOKE_FMI_IN_OWN, 0,
-     "linear solver solverVariable stepsVariable internalStep", yoke__fmi_open_own, yoke__fmi_close_own},
+     "linear sampled solver solverVariable stepsVariable internalStep", yoke__fmi_open_own, yoke__fmi_close_own},
     READ(OWN, V23, "Nonlinear", SKIPPED, "name", open_nonlinear),
 
     // variables of FMI 1.0 and 2.0

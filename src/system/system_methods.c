@@ -631,10 +631,15 @@ static void keep_starts(yoke_system* system) {
   }
 }
 
+// False after an error in its names.
+static bool has_ends(const yoke_system* system, const yoke_system_link* link) {
+  return link->from_unit < system->n_units && link->to_unit < system->n_units;
+}
+
 // `method: auto` where nothing is served by it: said once.
 static void warn_of_auto(yoke_system* system) {
   for (size_t i = 0; i < system->n_links; i++) {
-    if (system->links[i].is_auto &&
+    if (system->links[i].is_auto && has_ends(system, &system->links[i]) &&
         !yoke__system_has_auto(system, &system->units[system->links[i].to_unit])) {
       yoke__message_add(system->messages, YOKE_WARNING, system->links[i].source->place,
                         "'method: auto' needs inputs: mean, scheme: jacobi and a fixed step; here "
@@ -644,19 +649,32 @@ static void warn_of_auto(yoke_system* system) {
   }
 }
 
+// Whether a unit takes its inputs at an instant: nothing lies between two exchanges.
+static bool is_sampled(const yoke_unit* unit) {
+  return unit->info != NULL && (unit->info->flags & YOKE_UNIT_SAMPLED) != 0;
+}
+
+// Whether an output stays between the times at which it moves.
+static bool is_held_by_sender(const yoke_unit* from, size_t variable) {
+  return is_sampled(from) || (from->info != NULL && (from->info->variables[variable].flags &
+                                                     YOKE_VARIABLE_DISCRETE) != 0);
+}
+
 // What is left without a method, an order or `method: hold`, and what names `method: auto`: an order is the highest there.
 static void serve_rest(yoke_system* system) {
   size_t id = 0;
   warn_of_auto(system);
   for (size_t i = 0; i < system->n_links; i++) {
     yoke_system_link* link = &system->links[i];
+    if (!link->is_dense || !has_ends(system, link)) {
+      continue;
+    }
     const yoke_system_unit* to = &system->units[link->to_unit];
     const yoke_unit* from = &system->units[link->from_unit].unit;
     const bool is_left = !link->has_order && !link->is_named && link->order == 0;
-    // what comes from a sampled unit is held by that unit itself
     const bool is_held =
-        link->is_held || (from->info != NULL && (from->info->flags & YOKE_UNIT_SAMPLED) != 0);
-    if (link->is_dense && link->method == 0 && !is_held && (link->is_auto || is_left) &&
+        link->is_held || is_held_by_sender(from, link->from_variable) || is_sampled(&to->unit);
+    if (link->method == 0 && !is_held && (link->is_auto || is_left) &&
         link->flow != YOKE_FLOW_AVERAGED && !to->is_law && yoke__system_has_auto(system, to)) {
       id = id > 0 ? id
                   : add_method(system, &(yoke_system_method){.ops = &yoke__couple_auto,
@@ -679,7 +697,8 @@ yoke_status yoke__system_choose_methods(yoke_system* system) {
                  .ops = &yoke__couple_hold, .bond = YOKE_NOT_FOUND, .owner = "", .name = ""});
   for (size_t i = 0; i < system->n_links; i++) {
     const yoke_system_link* link = &system->links[i];
-    if ((link->source->is_held || link->source->is_auto) && system->units[link->to_unit].is_law) {
+    if ((link->source->is_held || link->source->is_auto) && has_ends(system, link) &&
+        system->units[link->to_unit].is_law) {
       yoke__error(system->messages, link->source->place,
                   "'method: %s' has no effect on a connection into the law '%s', which passes on "
                   "what it gets at once; give it to the connection behind the law",

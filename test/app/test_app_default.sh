@@ -79,6 +79,24 @@ END
 run 0 run sampled.yaml --trust none --quiet --no-verdict --out sampled
 run 0 run sampled.yaml --trust none --quiet --no-verdict --set inputs=start --set calls=10 --out plain
 same sampled plain
+run 0 check sampled.yaml
+says 'p.x -> d.u, every 0.1 s, order 0, gain -8'
+says 'd.y -> p.u1, every 0.1 s, order 0, mean'
+# ... also in an FMU, which is called once per step then
+for fmi in 2 3; do
+  run 0 export delay1 --fmi $fmi -o d$fmi.fmu
+  sed "s/model: delay1/fmu: d$fmi.fmu/" sampled.yaml >sampled-$fmi.yaml
+  run 0 run sampled-$fmi.yaml --trust none --quiet --no-verdict --out sampled-$fmi
+  same sampled sampled-$fmi
+done
+# ... and an output of an FMU that is declared discrete, where the unit itself is not sampled
+run 0 export integrator --fmi 2 -o i.fmu
+mkdir i && (cd i && unzip -q ../i.fmu && sed -i '/name="y"/s/"continuous"/"discrete"/' modelDescription.xml)
+for fmu in i.fmu i; do
+  printf 'yoke: 1\ntime: {stop: 1, step: 0.1}\nunits: {s: {model: sine}, i: {fmu: %s}, o: {model: integrator}}\nconnections: [s.y -> i.u, i.y -> o.u]\n' $fmu >discrete.yaml
+  run 0 check discrete.yaml
+  if [ $fmu = i ]; then says 'i.y -> o.u, every 0.01 s, order 0, mean'; else says 'i.y -> o.u, every 0.01 s, order 2, method auto, mean'; fi
+done
 
 # ---- the ledger alone does not condemn a good run: its samples are no means
 sed -e 's/, a.v -> b.v, b.f -> a.f\]/]/' loop.yaml >bond.yaml

@@ -146,7 +146,8 @@ static uint32_t flags_of(const yoke_fmi_variable* v) {
   case YOKE_INPUT:
     return YOKE_VARIABLE_HAS_START;
   case YOKE_OUTPUT:
-    return has_start && !is_constant ? YOKE_VARIABLE_HAS_START : 0;
+    return (has_start && !is_constant ? YOKE_VARIABLE_HAS_START : 0) |
+           (v->variability == YOKE_FMI_CONTINUOUS ? 0 : YOKE_VARIABLE_DISCRETE);
   case YOKE_STATE:
     return has_start && !is_constant && v->causality == YOKE_FMI_LOCAL ? 0
                                                                        : YOKE_VARIABLE_READ_ONLY;
@@ -404,9 +405,9 @@ static size_t find_scalar(const yoke_fmi_description* d, const char* name, const
   return is_found ? at + 1 : 0;
 }
 
-// The unit is linear, and which parameters bend it; one that is not here may bend it too.
-static void lay_linear(const yoke_fmi_description* d, const size_t place[],
-                       yoke_variable variables[], fmu_layout* layout) {
+// The unit is sampled, or linear, and which parameters bend it; one that is not here may bend it too.
+static void lay_own(const yoke_fmi_description* d, const size_t place[], yoke_variable variables[],
+                    fmu_layout* layout) {
   bool is_linear = d->own.is_linear;
   for (size_t i = 0; i < d->own.n_nonlinear; i++) {
     const size_t number = find_scalar(d, d->own.nonlinear[i], place, layout, YOKE_REAL);
@@ -416,6 +417,7 @@ static void lay_linear(const yoke_fmi_description* d, const size_t place[],
     }
   }
   layout->info.flags |= is_linear ? YOKE_UNIT_LINEAR : 0;
+  layout->info.flags |= d->own.is_sampled ? YOKE_UNIT_SAMPLED : 0;
 }
 
 // A description that contradicts itself says nothing.
@@ -467,7 +469,7 @@ static yoke_status lay_variables(const yoke_fmi_description* d, const yoke_unit_
   out->info.variables = variables;
   out->info.n_variables = n;
   out->slots = slots;
-  lay_linear(d, place, variables, out);
+  lay_own(d, place, variables, out);
   lay_solver(d, place, out);
   *to = variables;
   return YOKE_OK;
