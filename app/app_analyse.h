@@ -40,7 +40,7 @@ typedef struct yoke_app_analysis {
   yoke_app_analyse_row rows[YOKE_LINEAR_N_METHODS];
   size_t n_rows;
   bool is_file_wanted;
-  char advice[512];
+  char advice[640];
 } yoke_app_analysis;
 
 // Reads the options that all forms of the command share. False after a message.

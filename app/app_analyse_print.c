@@ -20,12 +20,25 @@ static const yoke_app_analyse_row* find_row(const yoke_app_analysis* a, yoke_lin
   return NULL;
 }
 
-// A method that is stable here with room to spare, the simplest first; else the one with the largest limit.
+// What a file can name and gets with one call per exchange, the simplest first, and what to write. Other rows are given more
+// than that: solvers that follow lines, outputs between the exchanges.
+static const struct {
+  yoke_linear_method method;
+  const char* write;
+} advised[] = {
+    {YOKE_LINEAR_AUTO, "`inputs: mean` without a method or an order"},
+    {YOKE_LINEAR_MEAN, "`inputs: mean` and `method: hold`"},
+    {YOKE_LINEAR_HOLD, "`inputs: start` and `method: hold`"},
+    {YOKE_LINEAR_MPSM,
+     "`inputs: start` and `method: mpsm` with models as good as those of this table"},
+};
+
+// One that is stable here with room to spare; else the one with the largest limit.
 static const yoke_app_analyse_row* find_best(const yoke_app_analysis* a) {
   const yoke_app_analyse_row* best = NULL;
-  for (size_t i = 0; i < a->n_rows; i++) {
-    const yoke_app_analyse_row* row = &a->rows[i];
-    if (!row->is_known || !row->is_stable || row->method == YOKE_LINEAR_FILE) {
+  for (size_t i = 0; i < YOKE_COUNT(advised); i++) {
+    const yoke_app_analyse_row* row = find_row(a, advised[i].method);
+    if (row == NULL || !row->is_stable) {
       continue;
     }
     if (row->first > ROOM * a->step) {
@@ -34,6 +47,15 @@ static const yoke_app_analyse_row* find_best(const yoke_app_analysis* a) {
     best = best == NULL || row->first > best->first ? row : best;
   }
   return best;
+}
+
+static const char* what_to_write(yoke_linear_method method) {
+  for (size_t i = 0; i < YOKE_COUNT(advised); i++) {
+    if (advised[i].method == method) {
+      return advised[i].write;
+    }
+  }
+  return "";
 }
 
 static void step_text(double first, char* to, size_t size) {
@@ -89,13 +111,17 @@ void yoke__app_analyse_advise(yoke_app_analysis* a) {
   }
   const yoke_app_analyse_row *file = find_row(a, YOKE_LINEAR_FILE), *best = find_best(a);
   const char* text = loops->file.text;
-  char limit[96], other[96] = "";
+  char limit[96], other[320] = "";
   limit_text(a, file == NULL ? 0 : file->first, limit, sizeof limit);
   if (best != NULL) {
-    char better[64];
+    char better[64], calls[48] = "";
+    const double n = loops->macro / a->step;
     limit_text(a, best->first, better, sizeof better);
-    snprintf(other, sizeof other, "%s is stable at this step (%s)",
-             yoke__linear_method_names[best->method], better);
+    if (n > 1.5) {
+      snprintf(calls, sizeof calls, ", with `calls: %.6g` as now", n);
+    }
+    snprintf(other, sizeof other, "%s is stable at this step (%s): write %s%s",
+             yoke__linear_method_names[best->method], better, what_to_write(best->method), calls);
   }
   if (file != NULL && file->is_stable && file->first <= a->step) {
     snprintf(a->advice, sizeof a->advice,

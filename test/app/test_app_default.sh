@@ -104,6 +104,22 @@ echo 'bonds: {s: {action: b.f -> a.f, rate: a.v -> b.v}}' >>bond.yaml
 run 0 run bond.yaml --trust none --set time.step=0.2 --out bond
 says 'bond s: doubtful'
 
+# ---- advice of `analyse` helps who follows it
+cat >advised.yaml <<'END'
+yoke: 1
+inputs: start
+calls: 4
+time: {stop: 48, step: 0.24}
+units:
+  a: {model: state_space, with: {A: [[0, 1], [-70, -1]], B: [[0, 0], [40, 0.6]], C: [[40, 0.6]], D: [[-40, -0.6]], x0: [1, 0]}}
+  b: {model: state_space, with: {A: [[0, 1], [-5, -0.1]], B: [[0], [0.5]], C: [[1, 0], [0, 1]], x0: [0, 0.5]}}
+connections: [a.y1 -> b.u1, b.y1 -> a.u1, b.y2 -> a.u2]
+END
+run 3 run advised.yaml --trust none --quiet --out lost
+run 0 analyse advised.yaml
+says 'write `inputs: mean` without a method or an order, with `calls: 4` as now'
+run 0 run advised.yaml --trust none --quiet --set inputs=mean --out advised
+
 # ---- a copy goes into a system file only
 run 2 run loop.yaml --trust none --quiet --out pinned --pin results.csv
 says 'expected a name that ends in .yaml or .yml'
