@@ -682,6 +682,10 @@ static void serve_rest(yoke_system* system) {
                                                              .owner = "",
                                                              .name = "auto"});
       link->method = id;
+      if (link->has_order && link->order > 2) {
+        yoke__message_add(system->messages, YOKE_WARNING, link->source->place,
+                          "'order: %d' has no effect: auto goes up to order 2", link->order);
+      }
       link->order = link->has_order && link->order < 2 ? link->order : 2;
     }
   }

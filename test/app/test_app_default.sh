@@ -104,6 +104,11 @@ echo 'bonds: {s: {action: b.f -> a.f, rate: a.v -> b.v}}' >>bond.yaml
 run 0 run bond.yaml --trust none --set time.step=0.2 --out bond
 says 'bond s: doubtful'
 
+# ---- an order that auto does not have
+sed 's/a.x -> b.x,/{from: a.x, to: b.x, method: auto, order: 3},/' loop.yaml >three.yaml
+run 0 check three.yaml
+says "'order: 3' has no effect: auto goes up to order 2"
+
 # ---- advice of `analyse` helps who follows it
 cat >advised.yaml <<'END'
 yoke: 1
