@@ -141,11 +141,16 @@ silent 'not judged'
 says 'trust: '
 
 # what goes wrong in a trial is reported by the run, where it goes wrong too
-sed 's/dear: {.*/dear: {fmu: hostile2.fmu, with: {at: 0.025, what: crash}}/' heavy.yaml >hostile.yaml
-run 1 run hostile.yaml --trust none --out hostile
-says "unit 'dear' at t = 0.025 s: crashed with signal 11"
-holds "$(grep -c error: out) == 1"
-holds "$(grep -c '' hostile/results.csv) == 4"
+case ${YOKE_SANITIZE:-} in
+*address* | *thread* | *memory*) echo 'skipped: a crash in this process: the sanitizer has handlers of its own' ;;
+*)
+  sed 's/dear: {.*/dear: {fmu: hostile2.fmu, with: {at: 0.025, what: crash}}/' heavy.yaml >hostile.yaml
+  run 1 run hostile.yaml --trust none --out hostile
+  says "unit 'dear' at t = 0.025 s: crashed with signal 11"
+  holds "$(grep -c error: out) == 1"
+  holds "$(grep -c '' hostile/results.csv) == 4"
+  ;;
+esac
 
 # ---- what cannot be pinned: said before anything is run
 run 0 export link.yaml --ssp -o link.ssp
