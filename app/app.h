@@ -42,6 +42,7 @@ int yoke_cmd_advise(int argc, char** argv);
 int yoke_cmd_analyse(int argc, char** argv);
 int yoke_cmd_bench(int argc, char** argv);
 int yoke_cmd_export(int argc, char** argv);
+int yoke_cmd_rig(int argc, char** argv);
 int yoke_cmd_help(int argc, char** argv);
 
 // "1 step", "2 steps": what stands behind the word.
@@ -63,6 +64,7 @@ extern const yoke_command yoke__command_advise;
 extern const yoke_command yoke__command_analyse;
 extern const yoke_command yoke__command_bench;
 extern const yoke_command yoke__command_export;
+extern const yoke_command yoke__command_rig;
 extern const yoke_command yoke__command_help;
 
 // All of them, in the order in which help lists them.

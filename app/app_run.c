@@ -335,6 +335,18 @@ static void print_within(const running* r) {
   yoke_text_free(&text);
 }
 
+// A machine is not run again and again to find settings.
+static bool has_machine(const running* r) {
+  yoke_unit_view unit;
+  bool has_one = false;
+  for (size_t i = 0;
+       yoke_system_get_unit(yoke_simulation_system(r->simulation), i, &unit) >= 0 && !has_one;
+       i++) {
+    has_one = unit.info != NULL && (unit.info->flags & YOKE_UNIT_PHYSICAL) != 0;
+  }
+  return has_one;
+}
+
 static void print_judged(const running* r, const yoke_run_info* info, const yoke_run_trust* trust) {
   const bool is_printed = !r->is_quiet && !r->is_json;
   json_t* summary = read_summary(r->simulation, r->is_json && r->search == NULL);
@@ -343,7 +355,8 @@ static void print_judged(const running* r, const yoke_run_info* info, const yoke
   }
   if (is_printed && info->record.n_rows > 0 && info->status >= 0) {
     print_verdict(summary, is_judged(r->options));
-    if (r->search == NULL && (trust->verdict == YOKE_DOUBTFUL || trust->verdict == YOKE_WRONG)) {
+    if (r->search == NULL && (trust->verdict == YOKE_DOUBTFUL || trust->verdict == YOKE_WRONG) &&
+        !has_machine(r)) {
       yoke__app_advise_hint(r->options, r->has_foreign, info->wall_s);
     }
   } else if (!is_printed && trust->is_wrong && !trust->is_diverged) {  // that was said already

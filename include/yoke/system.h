@@ -28,6 +28,9 @@ typedef struct yoke_load_settings {
       has_short_names;  // columns are v(out), i(l1): voltages, currents and probes without the unit's name
   // Nothing is stepped while it is loaded: `calls: auto` then makes ten calls of an FMU, whatever they cost (docs/time.md).
   bool has_no_trials;
+  // The unit of this name alone, without connections, as the other end of its port runs it ("": the only one with a port). NULL:
+  // the whole system.
+  const char* only;
 } yoke_load_settings;
 
 // Reads and wires a system file (.yaml), an SSP (.ssp), a netlist (.cir) or an FMU (.fmu). settings may be NULL.
@@ -68,6 +71,7 @@ typedef struct yoke_unit_view {
   const yoke_unit_info* info;  // its variables, feedthrough, capabilities
   int64_t n_calls;             // in a macro step, by `calls`; 0: it has a step of its own
   bool has_auto_calls;         // their number was chosen by `calls: auto`
+  const char* peer;            // address of the other end of its port; NULL: it has none
 } yoke_unit_view;
 // Units and laws in the order of the file. YOKE_BAD_ARG beyond the last one.
 YOKE_API yoke_status yoke_system_get_unit(const yoke_system* system, size_t i, yoke_unit_view* out);

@@ -6,6 +6,7 @@
 //   registry.h            units, methods and result sinks of your own
 //   system.h              load a system and look at it
 //   simulation.h          step it, read and write it, save it and go back
+//   port.h                units in other processes, and the other end of their ports
 //   trust.h               how far to trust the result
 //   result.h              results as named columns; sinks for rows
 // The page docs/api.md walks through them; examples/ has programs.
@@ -14,6 +15,7 @@
 
 #include "yoke/coupling.h"
 #include "yoke/message.h"
+#include "yoke/port.h"
 #include "yoke/registry.h"
 #include "yoke/result.h"
 #include "yoke/simulation.h"

@@ -207,6 +207,9 @@ static void describe_unit(const yoke_system* system, const yoke_system_unit* uni
   yoke__json_boolean(json, "law", unit->is_law);
   yoke__json_boolean(json, "fresh", unit->is_fresh);
   yoke__json_boolean(json, "isolated", unit->source->isolation.is_given);
+  if (unit->source->port.is_given) {
+    yoke__json_string(json, "peer", unit->source->port.peer);
+  }
   yoke__json_number(json, "step", unit->step);
   describe_calls(system, unit, json);
   yoke__json_integer(json, "thread", unit->thread);

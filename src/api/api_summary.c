@@ -15,6 +15,7 @@
 #include "circuit/circuit_netlist.h"
 #include "quality/quality_explain.h"
 #include "record/record_summary.h"
+#include "unit/port/unit_port.h"
 
 #define MESSAGE_SIZE  2048
 #define MAX_FILE_SIZE ((size_t)64 << 20)  // of a system file, as its reader has it
@@ -617,6 +618,43 @@ static void json_file(const yoke_system* system, yoke_json* json) {
   free(read);
 }
 
+// What the ports of units have seen.
+static void json_ports(const yoke_system* system, yoke_json* json) {
+  bool is_first = true;
+  for (size_t i = 0; i < system->n_units; i++) {
+    const yoke_system_unit* unit = &system->units[i];
+    yoke_port_info p;
+    if (unit->unit.self == NULL || !yoke__port_look(unit->unit.ops, unit->unit.self, &p)) {
+      continue;
+    }
+    if (is_first) {
+      yoke__json_begin_object(json, "ports");
+    }
+    is_first = false;
+    yoke__json_begin_object(json, unit->name);
+    yoke__json_string(json, "address", p.address);
+    yoke__json_string(json, "peer", unit->source->port.peer);
+    yoke__json_integer(json, "sent", (int64_t)p.n_sent);
+    yoke__json_integer(json, "received", (int64_t)p.n_received);
+    yoke__json_integer(json, "lost", (int64_t)p.n_lost);
+    yoke__json_integer(json, "stale", (int64_t)p.n_stale);
+    yoke__json_integer(json, "duplicate", (int64_t)p.n_duplicate);
+    yoke__json_integer(json, "refused", (int64_t)p.n_refused);
+    yoke__json_integer(json, "foreign", (int64_t)p.n_foreign);
+    yoke__json_integer(json, "overflow", (int64_t)p.n_overflow);
+    yoke__json_integer(json, "clipped", (int64_t)p.n_clipped);
+    yoke__json_begin_object(json, "round_trip_s");
+    yoke__json_number(json, "median", p.round_trip_s);
+    yoke__json_number(json, "p99", p.round_trip_p99_s);
+    yoke__json_number(json, "max", p.round_trip_max_s);
+    yoke__json_end_object(json);
+    yoke__json_end_object(json);
+  }
+  if (!is_first) {
+    yoke__json_end_object(json);
+  }
+}
+
 static void json_summary(const yoke_simulation* simulation, yoke_json* json) {
   const yoke_system* system = simulation->system;
   const yoke_state* state = simulation->state;
@@ -655,6 +693,7 @@ static void json_summary(const yoke_simulation* simulation, yoke_json* json) {
     json_feedthrough(system, state, json);
   }
   json_circuits(system, simulation->is_netlist, json);
+  json_ports(system, json);
   yoke__describe_messages(&simulation->messages, json);
   json_columns(system, json);
   json_file(system, json);

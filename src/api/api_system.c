@@ -16,6 +16,14 @@ static yoke_status build(yoke_status read, yoke_scenario* scenario, const char* 
                          const yoke_load_settings* settings, yoke_messages* messages,
                          yoke_system** out) {
   yoke_status status = read;
+  yoke_scenario_port port;
+  if (scenario != NULL && settings->only != NULL) {
+    const yoke_status kept = yoke__scenario_keep_only(scenario, settings->only, messages, &port);
+    if (kept < 0) {
+      yoke__scenario_free(&scenario);
+      status = kept;
+    }
+  }
   if (scenario != NULL) {
     scenario->has_trials = !settings->has_no_trials;
     status = yoke__master_build(scenario, settings->registry, messages, out);
@@ -135,6 +143,7 @@ yoke_status yoke_system_get_unit(const yoke_system* system, size_t i, yoke_unit_
       .is_law = unit->is_law,
       .is_fresh = unit->is_fresh,
       .is_isolated = unit->source->isolation.is_given,
+      .peer = unit->source->port.is_given ? unit->source->port.peer : NULL,
       .step = unit->step,
       .thread = unit->thread,
       .file = unit->source->place.source,

@@ -144,6 +144,25 @@ typedef struct yoke_scenario_solver {
 } yoke_scenario_solver;
 
 // units and laws
+// What an input may be when it is sent: `limits: {omega: {min: 0, max: 490, slope: 2000}}`. Infinite: not given.
+typedef struct yoke_scenario_bounds {
+  const char* name;
+  yoke_place place;
+  double min, max, slope;  // slope: change per second
+} yoke_scenario_bounds;
+
+// `port: udp`: the unit runs at the other end of a socket.
+typedef struct yoke_scenario_port {
+  bool is_given;
+  yoke_place place;
+  const char *peer, *bind;  // addresses; NULL: not given
+  const char* clock;        // "lockstep"
+  double timeout_s;         // for an answer; 0: not given
+  int64_t most_lost;        // answers missing in a row; 0: not given
+  const yoke_scenario_bounds* limits;
+  size_t n_limits;
+} yoke_scenario_port;
+
 typedef struct yoke_scenario_unit {
   const char* name;
   yoke_place place;
@@ -162,6 +181,7 @@ typedef struct yoke_scenario_unit {
   size_t n_values;
   yoke_scenario_interface interface_type;
   yoke_scenario_isolation isolation;
+  yoke_scenario_port port;
   yoke_scenario_solver solver;
   bool is_logging;          // `log: true`
   bool is_event_mode_off;   // `events: false`
@@ -311,6 +331,7 @@ typedef struct yoke_scenario {
   yoke_scenario_pace pace;  // found, not read
   bool has_trials;          // set by whoever runs it: FMUs may be tried for their cost
   const yoke_scenario_trial* trials;  // per unit; found, not read; NULL: none were made
+  bool is_alone;                      // one unit of a system: its inputs are written from outside
   int64_t threads;                    // 0: automatic
   yoke_scenario_iteration iteration;
   const yoke_scenario_name* order;  // `order: [a, b]` for Gauss-Seidel
@@ -356,6 +377,10 @@ yoke_status yoke__scenario_read_parts(const char* path, const char* const sets[]
 yoke_status yoke__scenario_read_model(const char* model, const char* unit, const char* const sets[],
                                       size_t n_sets, yoke_messages* messages, yoke_scenario** out);
 void yoke__scenario_free(yoke_scenario** scenario);
+// Leaves the unit with that name alone, without its port ("": the only one that has a port); *port: what it was. YOKE_BAD_INPUT
+// after a message.
+yoke_status yoke__scenario_keep_only(yoke_scenario* s, const char* name, yoke_messages* messages,
+                                     yoke_scenario_port* port);
 
 // Conversion of a value to the type a variable wants. `what` names it in messages ("parameter 'k'
 // of unit 'left'"). Scalar, list (n x 1) or list of lists (rows x cols); a scalar is a 1x1. Results

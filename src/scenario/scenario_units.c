@@ -2,6 +2,7 @@
 //
 // A unit has exactly one key that says of which kind it is (`model`, `fmu`, `circuit`, `library`), a law has `law`;
 // `library` and the name of a model go together. Settings under `with` and `start` are kept as nodes, since only the unit knows their types.
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -217,6 +218,74 @@ static void read_isolate(yoke_reader* reader, const yoke_node* node, void* to, c
   yoke__shape_walk(reader, node, rule, "'isolate'", isolation);
 }
 
+// ---- ports
+
+static const char* const ports[] = {"none", "udp", NULL};
+static const char* const clocks[] = {"lockstep", NULL};
+static const char* const port_keys_only[] = {"peer", "bind",   "clock", "timeout",
+                                             "lost", "limits", NULL};
+static const yoke_integers lost_range = {1, 1000000};
+
+// `port: udp`, or `port: none` to run it here
+static void read_port(yoke_reader* reader, const yoke_node* node, void* to, const void* rule) {
+  yoke_scenario_port* port = to;
+  size_t choice = 0;
+  port->place = node->key_place;
+  port->is_given = yoke__read_choice(reader, node, rule, &choice) && choice == 1;
+}
+
+#define OF(field) offsetof(yoke_scenario_bounds, field)
+static const yoke_key bounds_keys[] = {
+    {"min", yoke__key_number, &yoke__shape_value, OF(min), &yoke__range_any},
+    {"max", yoke__key_number, &yoke__shape_value, OF(max), &yoke__range_any},
+    {"slope", yoke__key_number, &yoke__shape_value, OF(slope), &yoke__range_positive},
+};
+#undef OF
+static const yoke_shape bounds_shape = YOKE_SHAPE_OF(bounds_keys);
+static const yoke_shape limits_shape = {.kind = YOKE_SHAPE_NAMES, .entry = &bounds_shape};
+
+static void read_limits(yoke_reader* reader, const yoke_node* node, void* to, const void* rule) {
+  (void)rule;
+  yoke_scenario_port* port = to;
+  if (!yoke__expect_kind(reader, node, YOKE_NODE_MAP, "a map of inputs")) {
+    return;
+  }
+  yoke_scenario_bounds* all = yoke__reader_array(reader, node->n_children, sizeof *all);
+  for (const yoke_node* child = node->first; all != NULL && child != NULL; child = child->next) {
+    if (child->is_refused) {
+      continue;
+    }
+    yoke_scenario_bounds* bounds = &all[port->n_limits++];
+    *bounds = (yoke_scenario_bounds){child->key, child->key_place, -(double)INFINITY,
+                                     (double)INFINITY, (double)INFINITY};
+    yoke__shape_walk(reader, child, &bounds_shape, "'limits'", bounds);
+    if (bounds->min > bounds->max) {
+      yoke__error(reader->messages, child->key_place, "'limits' of '%s': 'min' is above 'max'",
+                  child->key);
+    }
+  }
+  port->limits = all;
+}
+
+static void check_port(yoke_reader* reader, const yoke_node* node, const yoke_scenario_unit* unit,
+                       const char* where) {
+  const yoke_node* key = yoke__node_first_of(node, port_keys_only);
+  if (key != NULL && yoke__node_child(node, "port") == NULL) {
+    yoke__error(reader->messages, key->key_place, "%s: '%s' belongs to a port: write port: udp",
+                where, key->key);
+  }
+  if (unit->port.is_given && unit->port.peer == NULL) {
+    yoke__error(reader->messages, unit->port.place,
+                "%s: 'port' needs 'peer', the address of the other end, such as "
+                "peer: 127.0.0.1:47001",
+                where);
+  }
+  if (unit->port.is_given && unit->isolation.is_given) {
+    yoke__error(reader->messages, unit->port.place,
+                "%s: 'port' and 'isolate' both say where it runs: leave out one", where);
+  }
+}
+
 // ---- feedthrough
 
 static bool is_none(const yoke_node* node) {
@@ -300,7 +369,13 @@ static const yoke_key unit_keys[] = {
     {"law", read_law_in_units, NULL, 0, NULL},
     {"twin", read_later_kind, NULL, 0, NULL},
     {"meter", read_later_kind, NULL, 0, NULL},
-    {"port", read_later_kind, NULL, 0, NULL},
+    {"port", read_port, &yoke__shape_value, OF(port), ports},
+    {"peer", yoke__key_text, &yoke__shape_value, OF(port.peer), NULL},
+    {"bind", yoke__key_text, &yoke__shape_value, OF(port.bind), NULL},
+    {"clock", yoke__key_word, &yoke__shape_value, OF(port.clock), clocks},
+    {"timeout", yoke__key_number, &yoke__shape_value, OF(port.timeout_s), &yoke__range_positive},
+    {"limits", read_limits, &limits_shape, OF(port), NULL},
+    {"lost", yoke__key_integer, &yoke__shape_value, OF(port.most_lost), &lost_range},
 };
 
 static const yoke_key law_keys[] = {
@@ -386,6 +461,9 @@ static void read_unit(yoke_reader* reader, const yoke_node* node, bool is_law,
                 is_law ? "'law'" : "'model', 'fmu', 'circuit' or 'library'");
   }
   check_kind(reader, node, unit, where);
+  if (!is_law && is_map) {
+    check_port(reader, node, unit, where);
+  }
   if (unit->calls > 0 && unit->step.is_given) {
     yoke__error(reader->messages, unit->step.place,
                 "%s: 'step' and 'calls' both say how often it is called: leave out one", where);

@@ -8,6 +8,7 @@
 #include "base/base_os.h"
 #include "base/base_status.h"
 #include "system/system.h"
+#include "unit/port/unit_port.h"
 
 // the heaviest work that still fits one thread's share makes a second thread pay [s]
 #define WORTH_A_THREAD 20e-6
@@ -307,6 +308,26 @@ static yoke_status find_type(yoke_system* system, yoke_system_unit* unit) {
   return source->isolation.is_given ? open_file(system, unit) : YOKE_OK;
 }
 
+// A unit behind a port keeps its variables and loses its steps.
+static yoke_status wrap_port(yoke_system* system, yoke_system_unit* unit) {
+  const yoke_scenario_port* port = &unit->source->port;
+  yoke_port_bounds* limits = yoke__arena_array(&system->arena, port->n_limits + 1, sizeof *limits);
+  YOKE_TRY_MEMORY(limits);
+  for (size_t i = 0; i < port->n_limits; i++) {
+    const yoke_scenario_bounds* from = &port->limits[i];
+    limits[i] = (yoke_port_bounds){from->name, from->place, from->min, from->max, from->slope};
+  }
+  const yoke_port_settings settings = {.peer = port->peer,
+                                       .bind = port->bind,
+                                       .timeout_s = port->timeout_s,
+                                       .most_lost = port->most_lost,
+                                       .limits = limits,
+                                       .n_limits = port->n_limits};
+  unit->unit.ops = yoke__port_wrap(unit->unit.ops, &settings, &system->arena);
+  YOKE_TRY_MEMORY(unit->unit.ops);
+  return YOKE_OK;
+}
+
 // An instance by the table of the unit, with its settings.
 static yoke_status create_unit(yoke_system* system, yoke_system_unit* unit) {
   yoke_unit_args args;
@@ -352,6 +373,9 @@ static yoke_status create_unit(yoke_system* system, yoke_system_unit* unit) {
 
 static yoke_status make_unit(yoke_system* system, yoke_system_unit* unit) {
   YOKE_TRY(find_type(system, unit));
+  if (unit->source->port.is_given) {
+    YOKE_TRY(wrap_port(system, unit));
+  }
   return create_unit(system, unit);
 }
 

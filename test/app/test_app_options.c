@@ -9,6 +9,7 @@
 #include "app/app_commands.c"         // NOLINT(bugprone-suspicious-include)
 #include "app/app_commands_export.c"  // NOLINT(bugprone-suspicious-include)
 #include "app/app_commands_result.c"  // NOLINT(bugprone-suspicious-include)
+#include "app/app_commands_rig.c"     // NOLINT(bugprone-suspicious-include)
 #include "app/app_commands_run.c"     // NOLINT(bugprone-suspicious-include)
 #include "app/app_commands_study.c"   // NOLINT(bugprone-suspicious-include)
 #include "app/app_help.c"             // NOLINT(bugprone-suspicious-include)
@@ -35,6 +36,7 @@ NO_COMMAND(yoke_cmd_tune)
 NO_COMMAND(yoke_cmd_advise)
 NO_COMMAND(yoke_cmd_analyse)
 NO_COMMAND(yoke_cmd_bench)
+NO_COMMAND(yoke_cmd_rig)
 NO_COMMAND(yoke_cmd_help)
 
 static const char* const colours[] = {"red", "green", "blue", NULL};

@@ -1,0 +1,37 @@
+// The command `rig`: arguments, options, exit statuses and examples.
+#include "app/app_commands.h"
+
+static const yoke_operand rig_operands[] = {
+    {"SYSTEM", false, YOKE_ARGUMENT_FILE,
+     "The system file that yoke run is given, too. One of its units has port: udp."},
+};
+static const yoke_option rig_options[] = {
+    {"unit", "NAME", false, YOKE_ARGUMENT_TEXT, NULL, "The unit to play, if several have a port."},
+    {"bind", "ADDRESS", false, YOKE_ARGUMENT_TEXT, NULL,
+     "Where to listen, such as 127.0.0.1:47001. Without it: the `peer` of the file."},
+    {"set", "PATH=VALUE", true, YOKE_ARGUMENT_TEXT, NULL, yoke__help_set},
+    {"once", NULL, false, YOKE_ARGUMENT_TEXT, NULL, "End after the first run."},
+    {"quiet", NULL, false, YOKE_ARGUMENT_TEXT, NULL, "Print nothing but errors."},
+};
+static const yoke_exit rig_exits[] = {
+    {YOKE_EXIT_OK, "Ended by a signal, or by --once."},
+    {YOKE_EXIT_FAILED, "It cannot listen there, or memory is out."},
+    STATUS_USAGE,
+};
+static const yoke_example rig_examples[] = {
+    {"yoke rig loop.yaml", "Play the unit of loop.yaml that has a port, run after run."},
+    {"yoke rig loop.yaml --once & yoke run loop.yaml", "Both ends in one shell."},
+};
+const yoke_command yoke__command_rig = {
+    "rig",
+    "play the unit behind a port, as a process of its own",
+    "Takes the unit with port: udp from a system file and runs it at the other end of that port, "
+    "with the settings of the file: one step for each datagram of yoke run, so that both give the "
+    "numbers of a run in one process. Every run begins with the unit as the file starts it. It "
+    "prints the address at which it listens and goes on until it gets SIGINT or SIGTERM.",
+    LIST(rig_operands),
+    LIST(rig_options),
+    LIST(rig_exits),
+    LIST(rig_examples),
+    yoke_cmd_rig,
+};

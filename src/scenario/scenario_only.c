@@ -1,0 +1,59 @@
+// One unit of a system alone: what the other end of its port runs.
+#include <string.h>
+
+#include "base/base_check.h"
+#include "scenario/scenario.h"
+
+// NULL after a message.
+static const yoke_scenario_unit* choose(const yoke_scenario* s, const char* name,
+                                        yoke_messages* messages) {
+  const yoke_scenario_unit* found = NULL;
+  size_t n_ports = 0;
+  for (size_t i = 0; i < s->n_units; i++) {
+    const yoke_scenario_unit* unit = &s->units[i];
+    n_ports += unit->port.is_given;
+    if (name[0] == '\0' ? unit->port.is_given : strcmp(unit->name, name) == 0) {
+      found = found == NULL ? unit : found;
+    }
+  }
+  const yoke_place place = {s->path, 0, 0};
+  if (name[0] == '\0' && n_ports != 1) {
+    yoke__error(messages, place,
+                n_ports == 0 ? "no unit has a port: write port: udp at the one that runs elsewhere"
+                             : "several units have a port: name one of them");
+    return NULL;
+  }
+  if (found == NULL) {
+    yoke__error(messages, place, "unknown unit '%s'", name);
+  } else if (!found->port.is_given) {
+    yoke__error(messages, found->place, "unit '%s' has no port", name);
+    found = NULL;
+  }
+  return found;
+}
+
+yoke_status yoke__scenario_keep_only(yoke_scenario* s, const char* name, yoke_messages* messages,
+                                     yoke_scenario_port* port) {
+  const yoke_scenario_unit* unit = choose(s, name, messages);
+  yoke_scenario_unit* alone = yoke__arena_take(&s->arena, sizeof *alone);
+  YOKE_TRY_MEMORY(alone);
+  if (unit == NULL) {
+    return YOKE_BAD_INPUT;
+  }
+  *alone = *unit;
+  *port = unit->port;
+  alone->port.is_given = false;
+  alone->calls = 1;
+  s->step = unit->step.is_given ? unit->step : s->step;
+  s->units = alone;
+  s->n_units = 1;
+  s->n_connections = s->n_bonds = s->n_couplings = s->n_order = 0;
+  s->scheme = YOKE_JACOBI;
+  s->adaptive.is_given = false;
+  s->calls = 1;
+  s->is_alone = true;
+  static const yoke_scenario_name all = {"*", {NULL, 0, 0}};
+  s->record_signals = &all;
+  s->n_record_signals = 1;
+  return YOKE_OK;
+}

@@ -1,0 +1,455 @@
+// A unit at the other end of a port; see unit_port.h.
+#include "unit/port/unit_port.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base_check.h"
+#include "base/base_histogram.h"
+#include "base/base_message.h"
+#include "base/base_os.h"
+#include "unit/port/port_frame.h"
+#include "unit/port/port_list.h"
+#include "unit/port/port_udp.h"
+#include "unit/unit.h"
+
+#define TIMEOUT_S   1.0
+#define HELLO_S     10.0
+#define HELLO_EVERY 200000000  // [ns] between two of them
+#define MOST_LOST   3
+#define MAX_REASON  256
+
+// The table, and what belongs to it.
+typedef struct port_table {
+  yoke_unit_ops ops;
+  const yoke_unit_ops* inner;
+  yoke_port_settings settings;
+} port_table;
+
+// An input with limits: where it lies among what is sent, and what it was.
+typedef struct port_limit {
+  size_t at, n;  // bytes; numbers
+  const yoke_port_bounds* bounds;
+  double* last;
+} port_limit;
+
+typedef struct port {
+  const port_table* table;
+  yoke_arena arena;
+  yoke_unit inner;  // describes it, keeps parameters and start values; never stepped
+  yoke_unit_info info;
+  yoke_port_list list;
+  yoke_udp* udp;
+  uint64_t session, sequence;
+  double t_start, t_stop, stamp;  // [s]; stamp: of the last answer
+  uint8_t *sent, *received;       // values
+  uint8_t* bytes;                 // one datagram
+  yoke_udp_datagram* arrived;     // YOKE_UDP_MOST
+  port_limit* limits;
+  size_t n_limits;
+  size_t* places;  // per variable: where its value lies in `received`, or YOKE_NOT_FOUND
+  int64_t n_lost_in_a_row;
+  bool is_running;
+  yoke_port_info counts;
+  yoke_histogram round_trips;
+  char reason[MAX_REASON];
+} port;
+
+// ---- values
+
+// One number held in its range, and from moving faster than its slope. h: since the last one; 0: it is the first.
+static double clip(const yoke_port_bounds* b, double value, double last, double h) {
+  if (h > 0) {
+    value = fmin(fmax(value, last - b->slope * h), last + b->slope * h);
+  }
+  return fmin(fmax(value, b->min), b->max);
+}
+
+static void limit_sent(port* p, double h) {
+  for (size_t i = 0; i < p->n_limits; i++) {
+    const port_limit* limit = &p->limits[i];
+    for (size_t k = 0; k < limit->n; k++) {
+      uint8_t* at = p->sent + limit->at + k * sizeof(double);
+      double value = 0;
+      memcpy(&value, at, sizeof value);
+      const double sent = clip(limit->bounds, value, limit->last[k], h);
+      p->counts.n_clipped += sent != value;
+      memcpy(at, &sent, sizeof sent);
+      limit->last[k] = sent;
+    }
+  }
+}
+
+// The values that go out, as the inner unit has them.
+static yoke_status gather(port* p, double h) {
+  uint8_t* to = p->sent;
+  for (size_t i = 0; i < p->list.n_sent; i++) {
+    const size_t size = yoke__variable_size(&p->info.variables[p->list.sent[i]]);
+    YOKE_TRY(yoke__unit_get(&p->inner, p->list.sent[i], to, size));
+    to += size;
+  }
+  limit_sent(p, h);
+  return YOKE_OK;
+}
+
+// ---- exchange
+
+static bool send_frame(port* p, yoke_port_kind kind, double t, double h) {
+  const bool has_values = kind != YOKE_PORT_STOP;
+  const yoke_port_frame frame = {
+      .kind = kind,
+      .session = p->session,
+      .sequence = p->sequence,
+      .t = t,
+      .h = h,
+      .sent_ns = (uint64_t)yoke__os_now_ns(),
+      .signals = p->list.fingerprint,
+      .values = p->sent,
+      .size = has_values ? p->list.sent_size : 0,
+  };
+  const size_t n = yoke__port_write(&frame, p->bytes, YOKE_PORT_MAX_SIZE);
+  return n > 0 && yoke__udp_send(p->udp, p->bytes, n);
+}
+
+typedef enum answer { NO_ANSWER, ANSWERED, REFUSED } answer;
+
+static answer take_fault(port* p, const yoke_port_frame* frame) {
+  const int n = (int)(frame->size < MAX_REASON - 64 ? frame->size : MAX_REASON - 64);
+  snprintf(p->reason, sizeof p->reason, "the other end says: %.*s", n, (const char*)frame->values);
+  return REFUSED;
+}
+
+// One datagram from the peer.
+static answer take_frame(port* p, const yoke_udp_datagram* datagram) {
+  yoke_port_frame frame;
+  if (yoke__port_read(datagram->bytes, datagram->n, &frame) != YOKE_PORT_OK) {
+    p->counts.n_refused++;
+    return NO_ANSWER;
+  }
+  if (frame.session != p->session || frame.sequence != p->sequence) {
+    p->counts.n_stale++;
+    return NO_ANSWER;
+  }
+  if (frame.kind == YOKE_PORT_FAULT) {
+    return take_fault(p, &frame);
+  }
+  if (frame.kind != YOKE_PORT_ANSWER || frame.signals != p->list.fingerprint ||
+      frame.size != p->list.received_size) {
+    p->counts.n_refused++;
+    return NO_ANSWER;
+  }
+  if (frame.size > 0) {
+    memcpy(p->received, frame.values, frame.size);
+  }
+  p->stamp = frame.t;
+  yoke__histogram_add(&p->round_trips, yoke__os_now_ns() - (int64_t)frame.echo_ns);
+  return ANSWERED;
+}
+
+// Everything that has come with one call; the rest after an answer is counted only.
+static answer take_all(port* p, int64_t wait_ns) {
+  answer found = NO_ANSWER;
+  const size_t n = yoke__udp_receive(p->udp, wait_ns, p->arrived);
+  for (size_t i = 0; i < n; i++) {
+    if (found == NO_ANSWER) {
+      found = take_frame(p, &p->arrived[i]);
+    } else {
+      p->counts.n_duplicate++;
+    }
+  }
+  return found;
+}
+
+// Until the answer is there or the time is over. Others may send as they like: the time is what bounds it.
+static answer await(port* p, int64_t timeout_ns) {
+  const int64_t end = yoke__os_now_ns() + timeout_ns;
+  answer found = NO_ANSWER;
+  for (int64_t left = timeout_ns; found == NO_ANSWER && left > 0; left = end - yoke__os_now_ns()) {
+    found = take_all(p, left);
+  }
+  return found;
+}
+
+static int64_t nanoseconds(double seconds, double otherwise) {
+  return (int64_t)(1e9 * (seconds > 0 ? seconds : otherwise));
+}
+
+// ---- the contract
+
+static yoke_status create(const yoke_unit_args* args, void** self, const yoke_sink* sink);
+
+static const yoke_unit_info* describe(const void* self) {
+  return &((const port*)self)->info;
+}
+
+static yoke_status set(void* self, size_t variable, const void* value, size_t size) {
+  port* p = self;
+  return yoke__unit_set(&p->inner, variable, value, size);
+}
+
+static yoke_status get(const void* self, size_t variable, void* value, size_t size) {
+  const port* p = self;
+  if (variable >= p->info.n_variables) {
+    return YOKE_BAD_ARG;
+  }
+  const bool is_there = p->is_running && p->places[variable] != YOKE_NOT_FOUND;
+  if (!is_there) {
+    return yoke__unit_get(&p->inner, variable, value, size);
+  }
+  if (size != yoke__variable_size(&p->info.variables[variable])) {
+    return YOKE_BAD_ARG;
+  }
+  memcpy(value, p->received + p->places[variable], size);
+  return YOKE_OK;
+}
+
+static yoke_status set_inputs(void* self, const double u[], size_t n_u) {
+  port* p = self;
+  (void)n_u;
+  return yoke__unit_set_inputs(&p->inner, u);
+}
+
+static yoke_status get_outputs(const void* self, double y[], size_t n_y) {
+  const port* p = self;
+  (void)n_y;
+  for (size_t i = 0; i < p->list.n_received; i++) {
+    const size_t v = p->list.received[i];
+    if (p->info.variables[v].type == YOKE_REAL) {
+      memcpy(y + p->inner.dense[v], p->received + p->places[v],
+             yoke__variable_size(&p->info.variables[v]));
+    }
+  }
+  return YOKE_OK;
+}
+
+// Says hello until the other end answers: it may still be starting.
+static yoke_status enter_init(void* self, double t_start, double t_stop, const yoke_sink* sink) {
+  port* p = self;
+  const yoke_port_settings* s = &p->table->settings;
+  const int64_t end = yoke__os_now_ns() + nanoseconds(s->hello_s, HELLO_S);
+  p->session = (uint64_t)yoke__os_now_ns() ^ ((uint64_t)(uintptr_t)p << 16);
+  p->sequence = 0;
+  p->t_start = t_start;
+  p->t_stop = t_stop;
+  YOKE_TRY(gather(p, 0));
+  answer found = NO_ANSWER;
+  for (bool is_told = false; found == NO_ANSWER && yoke__os_now_ns() < end;) {
+    (void)send_frame(p, YOKE_PORT_HELLO, t_start, t_stop);
+    found = await(p, HELLO_EVERY);
+    if (found == NO_ANSWER && !is_told) {
+      yoke__notify(sink, YOKE_NOTE, "waiting for the other end of the port at %s", s->peer);
+      is_told = true;
+    }
+  }
+  if (found == REFUSED) {
+    return yoke_fail(sink, YOKE_UNIT_FAILED, "%s", p->reason);
+  }
+  if (found == NO_ANSWER) {
+    return yoke_fail(sink, YOKE_IO,
+                     "nobody answers at %s; `yoke rig` with the same file plays the other end",
+                     s->peer);
+  }
+  p->is_running = true;
+  return YOKE_OK;
+}
+
+static yoke_status step(void* self, double t, double h, yoke_step_result* result) {
+  port* p = self;
+  const yoke_port_settings* s = &p->table->settings;
+  YOKE_TRY(gather(p, h));
+  p->sequence++;
+  (void)send_frame(p, YOKE_PORT_STEP, t, h);
+  const answer found = await(p, nanoseconds(s->timeout_s, TIMEOUT_S));
+  p->counts.n_lost += found == NO_ANSWER;
+  p->n_lost_in_a_row = found == NO_ANSWER ? p->n_lost_in_a_row + 1 : 0;
+  if (found == REFUSED) {
+    result->message = p->reason;
+    return YOKE_UNIT_FAILED;
+  }
+  if (p->n_lost_in_a_row >= (s->most_lost > 0 ? s->most_lost : MOST_LOST)) {
+    snprintf(p->reason, sizeof p->reason, "%s has not answered %lld times in a row", s->peer,
+             (long long)p->n_lost_in_a_row);
+    result->message = p->reason;
+    return YOKE_UNIT_FAILED;
+  }
+  return YOKE_OK;
+}
+
+static yoke_status sample_info(const void* self, size_t output, yoke_sample_info* info) {
+  const port* p = self;
+  (void)output;
+  *info = (yoke_sample_info){
+      .time_stamp = p->stamp,
+      .sequence = p->sequence - (uint64_t)p->n_lost_in_a_row,
+      .is_valid = p->n_lost_in_a_row == 0,
+  };
+  return YOKE_OK;
+}
+
+static void reason(const void* self, const yoke_sink* sink) {
+  const port* p = self;
+  if (p->reason[0] != '\0') {
+    yoke_fail(sink, YOKE_UNIT_FAILED, "%s", p->reason);
+  }
+}
+
+static void fill_info(const port* p, yoke_port_info* info) {
+  const yoke_udp_counts udp = yoke__udp_count(p->udp);
+  *info = p->counts;
+  info->address = yoke__udp_address(p->udp);
+  info->n_sent = udp.n_sent;
+  info->n_received = udp.n_received;
+  info->n_foreign = udp.n_foreign;
+  info->n_overflow = udp.n_overflow;
+  info->n_refused += udp.n_cut;
+  info->n_round_trips = p->round_trips.n;
+  info->round_trip_s = 1e-9 * yoke__histogram_quantile(&p->round_trips, 0.5);
+  info->round_trip_p99_s = 1e-9 * yoke__histogram_quantile(&p->round_trips, 0.99);
+  info->round_trip_max_s = 1e-9 * (double)p->round_trips.max;
+}
+
+static void report(void* self, const yoke_sink* sink) {
+  yoke_port_info i;
+  fill_info(self, &i);
+  if (i.n_clipped > 0) {
+    yoke__notify(sink, YOKE_WARNING, "%llu values were outside of 'limits' and sent as these allow",
+                 (unsigned long long)i.n_clipped);
+  }
+  if (i.n_lost + i.n_refused + i.n_foreign + i.n_overflow > 0) {
+    yoke__notify(sink, YOKE_WARNING,
+                 "of %llu exchanges %llu had no answer in time; %llu datagrams were damaged, %llu "
+                 "came from elsewhere, %llu were lost in the kernel",
+                 (unsigned long long)i.n_sent, (unsigned long long)i.n_lost,
+                 (unsigned long long)i.n_refused, (unsigned long long)i.n_foreign,
+                 (unsigned long long)i.n_overflow);
+  }
+}
+
+static void terminate(void* self) {
+  port* p = self;
+  if (p->is_running) {
+    (void)send_frame(p, YOKE_PORT_STOP, p->t_start, 0);
+  }
+}
+
+static void close_port(void* self) {
+  port* p = self;
+  yoke__udp_close(&p->udp);
+  if (p->inner.ops != NULL) {
+    yoke__unit_close(&p->inner);
+  }
+  yoke__arena_free(&p->arena);
+  free(p);
+}
+
+// ---- creation
+
+static yoke_status lay_values(port* p) {
+  const size_t n_variables = p->info.n_variables;
+  p->sent = yoke__arena_take(&p->arena, p->list.sent_size + 8);
+  p->received = yoke__arena_take(&p->arena, p->list.received_size + 8);
+  p->bytes = yoke__arena_take(&p->arena, YOKE_PORT_MAX_SIZE);
+  p->arrived = yoke__arena_array(&p->arena, YOKE_UDP_MOST, sizeof *p->arrived);
+  p->places = yoke__arena_array(&p->arena, n_variables + 1, sizeof *p->places);
+  YOKE_TRY_MEMORY(p->sent && p->received && p->bytes && p->arrived && p->places);
+  for (size_t i = 0; i < n_variables; i++) {
+    p->places[i] = YOKE_NOT_FOUND;
+  }
+  size_t at = 0;
+  for (size_t i = 0; i < p->list.n_received; i++) {
+    p->places[p->list.received[i]] = at;
+    at += yoke__variable_size(&p->info.variables[p->list.received[i]]);
+  }
+  return YOKE_OK;
+}
+
+// Where the inputs with limits lie.
+static yoke_status lay_limits(port* p, const yoke_sink* sink) {
+  const yoke_port_settings* s = &p->table->settings;
+  p->limits = yoke__arena_array(&p->arena, s->n_limits + 1, sizeof *p->limits);
+  YOKE_TRY_MEMORY(p->limits);
+  for (size_t i = 0; i < s->n_limits; i++) {
+    const yoke_port_bounds* bounds = &s->limits[i];
+    port_limit* limit = &p->limits[p->n_limits++];
+    limit->n = 0;
+    for (size_t k = 0, at = 0; k < p->list.n_sent; k++) {
+      const yoke_variable* v = &p->info.variables[p->list.sent[k]];
+      if (strcmp(v->name, bounds->name) == 0 && v->type == YOKE_REAL) {
+        *limit = (port_limit){.at = at, .n = yoke__variable_count(v), .bounds = bounds};
+      }
+      at += yoke__variable_size(v);
+    }
+    limit->last = yoke__arena_array(&p->arena, limit->n + 1, sizeof(double));
+    YOKE_TRY_MEMORY(limit->last);
+    if (limit->n == 0) {
+      return yoke__fail_at(sink, YOKE_BAD_INPUT, bounds->place,
+                           "'limits': '%s' is no real input of the unit", bounds->name);
+    }
+  }
+  return YOKE_OK;
+}
+
+// It cannot be saved, looked into or repeated; nothing follows its inputs at once.
+static void describe_port(port* p) {
+  p->info = *p->inner.info;
+  p->info.feedthrough = NULL;
+  p->info.n_feedthrough = 0;
+  p->info.flags = (p->info.flags & (YOKE_UNIT_SAMPLED | YOKE_UNIT_FIXED_STEP)) | YOKE_UNIT_PHYSICAL;
+  p->info.self_size = 0;
+  p->info.image_size = 0;
+}
+
+static yoke_status open_port(port* p, const yoke_unit_args* args, const yoke_sink* sink) {
+  const port_table* table = p->table;
+  yoke_unit_args inner = *args;
+  inner.context = table->inner->context;
+  YOKE_TRY(yoke__unit_create(table->inner, &inner, &p->arena, &p->inner, sink));
+  describe_port(p);
+  YOKE_TRY(yoke__port_list_make(&p->info, &p->arena, &p->list, sink));
+  YOKE_TRY(lay_values(p));
+  YOKE_TRY(lay_limits(p, sink));
+  return yoke__udp_open(table->settings.bind, table->settings.peer, &p->udp, sink);
+}
+
+static yoke_status create(const yoke_unit_args* args, void** self, const yoke_sink* sink) {
+  port* p = calloc(1, sizeof *p);
+  YOKE_TRY_MEMORY(p);
+  p->table = args->context;
+  const yoke_status status = open_port(p, args, sink);
+  if (status < 0) {
+    close_port(p);
+    return status;
+  }
+  *self = p;
+  return YOKE_OK;
+}
+
+const yoke_unit_ops* yoke__port_wrap(const yoke_unit_ops* inner, const yoke_port_settings* settings,
+                                     yoke_arena* arena) {
+  port_table* table = yoke__arena_take(arena, sizeof *table);
+  if (table == NULL) {
+    return NULL;
+  }
+  *table = (port_table){
+      .ops = {YOKE_UNIT_HEAD, .name = inner->name, .text = inner->text,
+              .structure = inner->structure, .n_structure = inner->n_structure, .create = create,
+              .describe = describe, .set = set, .get = get, .enter_init = enter_init,
+              .set_inputs = set_inputs, .get_outputs = get_outputs, .step = step,
+              .sample_info = sample_info, .reason = reason, .report = report,
+              .terminate = terminate, .close = close_port},
+      .inner = inner,
+      .settings = *settings,
+  };
+  table->ops.context = table;
+  return &table->ops;
+}
+
+bool yoke__port_look(const yoke_unit_ops* ops, const void* self, yoke_port_info* info) {
+  if (ops->create != create) {
+    return false;
+  }
+  fill_info(self, info);
+  return true;
+}

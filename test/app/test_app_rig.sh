@@ -1,0 +1,142 @@
+#!/usr/bin/env bash
+# A unit behind a UDP port, played by another process on loopback: the bytes of the run in one process (B-23), and what happens
+# when the other end is missing, different, or dies.
+set -u
+. "${YOKE_SOURCE_DIR:?path of the source tree}/test/support/run_cases.sh"
+
+# play FILE OPTIONS: the other end, on a port of its own; $address and $rig afterwards
+play() {
+  rm -f rig.out
+  "$yoke" rig "$@" --bind 127.0.0.1:0 >rig.out 2>rig.err &
+  rig=$!
+  for _ in $(seq 600); do
+    address=$(sed -n 's/^listening at //p' rig.out 2>/dev/null)
+    [ -z "$address" ] || return 0
+    sleep 0.05
+  done
+  bad 'the rig does not listen'
+}
+end_rig() { kill -TERM "$rig" 2>/dev/null && wait "$rig"; }
+trap 'kill -KILL "$rig" 2>/dev/null; rm -rf "$work"' EXIT
+
+cat >loop.yaml <<'END'
+yoke: 1
+inputs: start
+calls: 1
+time: {stop: 2, step: 0.01}
+units:
+  a: {model: oscillator.force, with: {m: 1, k: 10, kc: 100, c: 0.2}, start: {v: 1}}
+  b: {model: oscillator.mass, with: {m: 1, k: 100}, start: {x: 0.1}, port: udp, peer: "127.0.0.1:1"}
+connections: [b.x -> a.x_other, b.v -> a.v_other, a.f -> b.f]
+END
+quick='--trust none --no-verdict --quiet'
+
+# ---- the same bytes in process and over UDP, run after run against the same process
+run 0 run loop.yaml $quick --set units.b.port=none --out here
+play loop.yaml
+for i in 1 2; do
+  run 0 run loop.yaml $quick --set units.b.peer="$address" --out there
+  same here there
+done
+# with other times than the file's
+run 0 run loop.yaml $quick --set units.b.port=none --set time.stop=1 --out here1
+run 0 run loop.yaml $quick --set units.b.peer="$address" --set time.stop=1 --out there1
+same here1 there1
+
+# ---- both ends must mean the same unit
+run 1 run loop.yaml $quick --set units.b.peer="$address" --set time.step=0.02 --out never
+says 'a step of 0.02 s is asked for, the file says 0.01 s'
+end_rig
+holds "$? == 0"
+says '500 steps' rig.out
+
+# ---- an FMU, a circuit and typed values go through a port as well
+run 0 export integrator --fmi 2 -o integrator.fmu
+cat >rc.cir <<'END'
+* branch
+.input v=1 V
+v1 in 0 {v}
+r1 in n 1
+c1 n 0 0.5 ic=0
+.probe v(n)
+.tran 1e-3 1 uic
+.end
+END
+cat >kinds.yaml <<'END'
+yoke: 1
+inputs: start
+calls: 1
+time: {stop: 1, step: 0.01}
+units:
+  s: {model: sine, with: {frequency: 2}}
+  c: {circuit: rc.cir, port: udp, peer: "127.0.0.1:1"}
+  i: {model: integrator}
+connections: [s.y -> c.v, "c.v(n) -> i.u"]
+END
+sed -e 's/circuit: rc.cir/fmu: integrator.fmu/' -e 's/c\.v(n)/c.y/' -e 's/s\.y -> c\.v/s.y -> c.u/' kinds.yaml >fmu.yaml
+for file in kinds.yaml fmu.yaml; do
+  run 0 run $file $quick --set units.c.port=none --out here
+  play $file
+  run 0 run $file $quick --set units.c.peer="$address" --out there
+  same here there
+  end_rig
+done
+
+# ---- what is sent stays inside of limits, and that is said
+sed 's/peer: "127.0.0.1:1"/&, limits: {f: {min: -2, max: 3, slope: 200}}/' loop.yaml >limits.yaml
+play limits.yaml
+run 0 run limits.yaml --trust none --no-verdict --set units.b.peer="$address" --out limits
+says "values were outside of 'limits' and sent as these allow"
+holds "$(sed -n 's/.*"clipped": \([0-9]*\).*/\1/p' limits/summary.json) > 10"
+end_rig
+sed 's/limits: {f:/limits: {g:/' limits.yaml >no-input.yaml
+run 2 check no-input.yaml
+says "'limits': 'g' is no real input of the unit"
+run 2 check limits.yaml --set units.b.limits.f.min=5
+says "'limits' of 'f': 'min' is above 'max'"
+
+# ---- nobody there; a wrong address; keys without a port
+run 1 run loop.yaml $quick --out never
+says "nobody answers at 127.0.0.1:1; \`yoke rig\` with the same file plays the other end"
+run 2 check loop.yaml --set units.b.peer=here
+says "'here': expected an address of numbers such as 127.0.0.1:47001"
+run 2 check loop.yaml --set units.a.peer=127.0.0.1:5
+says "'peer' belongs to a port: write port: udp"
+sed 's/, peer: "127.0.0.1:1"//' loop.yaml >no-peer.yaml
+run 2 check no-peer.yaml
+says "'port' needs 'peer'"
+run 2 rig loop.yaml --set units.b.port=none
+says 'no unit has a port'
+run 2 rig loop.yaml --unit a
+says "unit 'a' has no port"
+
+# ---- the other end is killed: the run ends within the steps that the file allows, with all rows before
+play loop.yaml
+"$yoke" run loop.yaml --trust none --no-verdict --set time.stop=1000 --set units.b.timeout=0.2 --set units.b.lost=2 \
+  --set units.b.peer="$address" --out killed >out 2>&1 &
+bench=$!
+for _ in $(seq 600); do
+  [ -z "$(find killed -type f -size +1k 2>/dev/null)" ] || break
+  sleep 0.05
+done
+kill -KILL "$rig"
+wait "$bench"
+holds "$? == 1"
+says 'has not answered 2 times in a row'
+holds "$(tail -n 1 killed/results.csv | cut -d, -f1) > 0.05"
+
+# ---- the bench is killed: the rig takes the next one
+play loop.yaml
+"$yoke" run loop.yaml $quick --set time.stop=100000 --set units.b.peer="$address" --out gone >out 2>&1 &
+bench=$!
+for _ in $(seq 600); do
+  [ -z "$(find gone -type f -size +1k 2>/dev/null)" ] || break
+  sleep 0.05
+done
+kill -KILL $bench
+wait $bench 2>/dev/null
+run 0 run loop.yaml $quick --set units.b.port=none --out here
+run 0 run loop.yaml $quick --set units.b.peer="$address" --out after
+same here after
+end_rig
+finish
