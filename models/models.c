@@ -2,6 +2,7 @@
 #include "models/models.h"
 
 #include "models/blocks/blocks.h"
+#include "models/car/car.h"
 #include "models/channel/channel.h"
 #include "models/crane/crane.h"
 #include "models/dual_mass/dual_mass.h"
@@ -10,6 +11,7 @@
 #include "models/oscillator/oscillator.h"
 #include "models/pendulum/pendulum.h"
 #include "models/playback/playback.h"
+#include "models/rig/rig.h"
 #include "models/rotor/rotor.h"
 #include "models/spring/spring.h"
 #include "models/state_space/state_space.h"
@@ -29,6 +31,9 @@ const yoke_unit_ops* const yoke__builtin_models[] = {
     &yoke__model_engine_rig_bench,
     &yoke__model_engine_rig_inertia,
     &yoke__model_engine_rig_vehicle,
+    &yoke__model_rig_bench,
+    &yoke__model_rig_inertia,
+    &yoke__model_car_planar,
     &yoke__model_dual_mass_left,
     &yoke__model_dual_mass_right,
     &yoke__model_helicopter_airframe,

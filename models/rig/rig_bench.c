@@ -1,0 +1,581 @@
+// The virtual test rig as a unit, in process: demands go as commands through a link to the drives, and their reports come
+// back through another (the same bytes as over a socket).
+//
+//   omega_ref, throttle -> client -> link -> drives, motors, cells -> link -> client -> tau, omega
+//
+// One call is one cycle of the bus: inputs are sampled at its start, outputs are what was reported at its end.
+// Source: README.md. Assumes calls that are multiples of 10 us.
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base_message.h"
+#include "base/base_os.h"
+#include "models/models_support.h"
+#include "models/rig/rig.h"
+#include "models/rig/rig_client.h"
+#include "models/rig/rig_core.h"
+#include "models/rig/rig_link.h"
+
+#define COUNT(array)    (sizeof(array) / sizeof((array)[0]))
+#define MAX_TEXT        4096
+#define MAX_SCRIPT_SIZE ((size_t)1 << 20)  // bytes
+#define MAX_LATENCY     2                  // cycles
+
+enum { FEEDFORWARD_OFF, FEEDFORWARD_CELL, FEEDFORWARD_CURRENT, FEEDFORWARD_INPUT };
+enum { SET_PROTOTYPE, SET_AUTOMOTIVE };
+enum { STREAM_OUT = 1, STREAM_IN };  // of the links
+
+static const char* const set_items[] = {"prototype", "automotive", NULL};
+static const char* const feedforward_items[] = {"off", "cell", "current", "input", NULL};
+static const char* const sensor_items[] = {"reaction", "in-line", NULL};
+static const char* const link_items[] = {"ideal", "modelled", NULL};
+static const char* const node_items[] = {"mut", "lm", NULL};
+static const char* const mode_items[] = {"position", "speed", "torque", "current", NULL};
+static const int64_t mode_values[] = {YOKE_RIG_POSITION, YOKE_RIG_SPEED, YOKE_RIG_TORQUE,
+                                      YOKE_RIG_CURRENT};
+static const char* const state_items[] = {"disabled",   "ready", "switched-on", "enabled",
+                                          "quick-stop", "fault", NULL};
+
+// measured, as the reports say
+typedef struct measured {
+  double omega, tau, torque, current, phi;
+  int64_t state, code;
+} measured;
+
+typedef struct bench {
+  yoke_model_head head;
+  // the image
+  double omega_ref, throttle, tau_ff, omega_mut, tau_lm, phi_mut, phi_lm;  // inputs
+  int64_t is_wanted;
+  measured nodes[YOKE_RIG_N_MOTORS];  // outputs
+  double U_dc, P_supply, P_brake, T[YOKE_RIG_N_MOTORS], shaft;
+  double error_virtual, error_shaft, error_max;
+  double E_supply, E_brake, E_residual;
+  int64_t n_held, n_held_reports, n_clipped, n_lost;
+  double omega;  // start
+  int64_t mode[YOKE_RIG_N_MOTORS], feedforward, latency;
+  double delay[2], jitter[2];  // of the links: out, in [s]
+  double omega_last;           // demand of the call before
+  int64_t n_calls;
+  yoke_rig_client client;
+  yoke_rig_link links[2];
+  yoke_rig rig;
+} bench;
+
+// ---- variables
+
+#define AT(member_)  offsetof(bench, member_)
+#define SET(member_) offsetof(bench, rig.settings.member_)
+#define REAL(name_, dim_, text_, causality_, flags_, start_, at_)                                  \
+  {                                                                                                \
+    .name = (name_), .dim = (dim_), .text = (text_), .type = YOKE_REAL, .causality = (causality_), \
+    .flags = (flags_), .start = (start_), .offset = (at_)                                          \
+  }
+#define WHOLE(name_, text_, causality_, start_, at_)                                               \
+  {                                                                                                \
+    .name = (name_), .dim = "1", .text = (text_), .type = YOKE_INTEGER, .causality = (causality_), \
+    .start = (start_), .offset = (at_)                                                             \
+  }
+#define CHOICE(name_, text_, causality_, items_, values_, start_, at_)                             \
+  {                                                                                                \
+    .name = (name_), .text = (text_), .type = YOKE_ENUMERATION, .causality = (causality_),         \
+    .items = (items_), .item_values = (values_), .start = (start_), .offset = (at_)                \
+  }
+#define FLAG(name_, text_, causality_, start_, at_)                                                \
+  {                                                                                                \
+    .name = (name_), .text = (text_), .type = YOKE_BOOLEAN, .causality = (causality_),             \
+    .start = (start_), .offset = (at_)                                                             \
+  }
+#define INPUT(name_, dim_, text_, at_)                                                             \
+  REAL(name_, dim_, text_, YOKE_INPUT, YOKE_VARIABLE_HAS_START, 0.0, at_)
+#define OUTPUT(name_, dim_, text_, at_) REAL(name_, dim_, text_, YOKE_OUTPUT, 0, 0.0, at_)
+#define SETTING(name_, dim_, text_, start_, at_)                                                   \
+  REAL(name_, dim_, text_, YOKE_PARAMETER, 0, start_, at_)
+// the start comes from the parameter set
+#define MOTOR(member_, dim_, text_) SETTING(#member_, dim_, text_, 0.0, SET(member_))
+
+static const yoke_variable variables[] = {
+    INPUT("omega_ref", "rad/s", "speed demand of the load motor", AT(omega_ref)),
+    INPUT("throttle", "N.m", "torque demand of the motor under test", AT(throttle)),
+    INPUT("tau_ff", "N.m", "feed-forward of the load motor, if that is the input", AT(tau_ff)),
+    INPUT("omega_mut", "rad/s", "speed demand of the motor under test, mode speed", AT(omega_mut)),
+    INPUT("tau_lm", "N.m", "torque demand of the load motor, modes torque and current", AT(tau_lm)),
+    INPUT("phi_mut", "rad", "angle demand of the motor under test, mode position", AT(phi_mut)),
+    INPUT("phi_lm", "rad", "angle demand of the load motor, mode position", AT(phi_lm)),
+    FLAG("enable", "lead the drives to enabled; off: stop; off and on: clears a stop", YOKE_TUNABLE,
+         1.0, AT(is_wanted)),
+    CHOICE("fault", "fault that acts now, written at run time", YOKE_TUNABLE, yoke__rig_fault_names,
+           NULL, 0.0, AT(rig.faults.live.kind)),
+    CHOICE("fault_node", "its node", YOKE_TUNABLE, node_items, NULL, 0.0, AT(rig.faults.live.node)),
+    REAL("fault_value", NULL, "its value", YOKE_TUNABLE, 0, 0.0, AT(rig.faults.live.value)),
+    OUTPUT("tau", "N.m", "torque at the cell of the motor under test", AT(nodes[0].tau)),
+    REAL("omega", "rad/s", "speed of the motor under test, by its encoder; starts both",
+         YOKE_OUTPUT, YOKE_VARIABLE_HAS_START, 0.0, AT(nodes[0].omega)),
+    OUTPUT("cell_lm", "N.m", "torque at the cell of the load motor", AT(nodes[1].tau)),
+    OUTPUT("omega_lm", "rad/s", "speed of the load motor, by its encoder", AT(nodes[1].omega)),
+    OUTPUT("torque_mut", "N.m", "torque by current, motor under test", AT(nodes[0].torque)),
+    OUTPUT("torque_lm", "N.m", "torque by current, load motor", AT(nodes[1].torque)),
+    OUTPUT("i_mut", "A", "current of the motor under test, every tenth cycle",
+           AT(nodes[0].current)),
+    OUTPUT("i_lm", "A", "current of the load motor, every tenth cycle", AT(nodes[1].current)),
+    OUTPUT("angle", "rad", "angle of the motor under test, every tenth cycle", AT(nodes[0].phi)),
+    CHOICE("state_mut", "state of the drive under test", YOKE_OUTPUT, state_items, NULL, 0.0,
+           AT(nodes[0].state)),
+    CHOICE("state_lm", "state of the load drive", YOKE_OUTPUT, state_items, NULL, 0.0,
+           AT(nodes[1].state)),
+    WHOLE("code_mut", "fault of the drive under test, 0: none", YOKE_OUTPUT, 0.0,
+          AT(nodes[0].code)),
+    WHOLE("code_lm", "fault of the load drive, 0: none", YOKE_OUTPUT, 0.0, AT(nodes[1].code)),
+    WHOLE("n_held", "cycles in which the drives got no new command", YOKE_OUTPUT, 0.0, AT(n_held)),
+    WHOLE("n_held_reports", "cycles without new report", YOKE_OUTPUT, 0.0, AT(n_held_reports)),
+    WHOLE("n_clipped", "commands that a drive limited", YOKE_OUTPUT, 0.0, AT(n_clipped)),
+    WHOLE("n_lost", "datagrams lost in both directions", YOKE_OUTPUT, 0.0, AT(n_lost)),
+    OUTPUT("U_dc", "V", "voltage of the DC link", AT(U_dc)),
+    OUTPUT("P_supply", "W", "power of the supply", AT(P_supply)),
+    OUTPUT("P_brake", "W", "power of the brake resistor", AT(P_brake)),
+    OUTPUT("T_mut", "K", "winding of the motor under test", AT(T[0])),
+    OUTPUT("T_lm", "K", "winding of the load motor", AT(T[1])),
+    OUTPUT("shaft", "rad/s", "true speed of the motor under test", AT(shaft)),
+    OUTPUT("error_virtual", "rad/s", "demand against an ideal inertia, root mean square",
+           AT(error_virtual)),
+    OUTPUT("error_shaft", "rad/s", "true speed against it, root mean square", AT(error_shaft)),
+    OUTPUT("error_max", "rad/s", "true speed against it, largest", AT(error_max)),
+    OUTPUT("E_supply", "J", "from the supply so far", AT(E_supply)),
+    OUTPUT("E_brake", "J", "into the brake resistor so far", AT(E_brake)),
+    OUTPUT("E_residual", "J", "electric energy of the motors that the books miss", AT(E_residual)),
+    CHOICE("mode_mut", "mode of the drive under test", YOKE_PARAMETER, mode_items, mode_values,
+           YOKE_RIG_TORQUE, AT(mode[0])),
+    CHOICE("mode_lm", "mode of the load drive", YOKE_PARAMETER, mode_items, mode_values,
+           YOKE_RIG_SPEED, AT(mode[1])),
+    CHOICE("feedforward", "torque that goes with the speed demand", YOKE_PARAMETER,
+           feedforward_items, NULL, FEEDFORWARD_CELL, AT(feedforward)),
+    WHOLE("latency", "cycles that a command takes, 0 to 2", YOKE_PARAMETER, 0.0, AT(latency)),
+    SETTING("J_ideal", "kg.m2", "ideal inertia of error_*; 0: not measured", 0.0, AT(rig.errors.J)),
+    SETTING("loss_out", "1", "probability that a command is lost", 0.0, AT(links[0].settings.loss)),
+    SETTING("loss_in", "1", "probability that a report is lost", 0.0, AT(links[1].settings.loss)),
+    SETTING("duplicate_out", "1", "that a command comes twice", 0.0,
+            AT(links[0].settings.duplicate)),
+    SETTING("duplicate_in", "1", "that a report comes twice", 0.0, AT(links[1].settings.duplicate)),
+    SETTING("reorder_out", "1", "that a command is overtaken by the next", 0.0,
+            AT(links[0].settings.reorder)),
+    SETTING("reorder_in", "1", "that a report is overtaken by the next", 0.0,
+            AT(links[1].settings.reorder)),
+    SETTING("delay_out", "s", "of commands, on top of latency", 0.0, AT(delay[0])),
+    SETTING("delay_in", "s", "of reports", 0.0, AT(delay[1])),
+    SETTING("jitter_out", "s", "of commands: uniform from 0 to this", 0.0, AT(jitter[0])),
+    SETTING("jitter_in", "s", "of reports", 0.0, AT(jitter[1])),
+    MOTOR(R, "Ohm", "resistance"),
+    MOTOR(L, "H", "inductance"),
+    MOTOR(k_B, "V.s/rad", "voltage constant"),
+    MOTOR(k_tau, "N.m/A", "torque constant"),
+    MOTOR(J, "kg.m2", "inertia of one rotor"),
+    MOTOR(tau_dry, "N.m", "dry friction"),
+    MOTOR(tau_visc, "N.m", "viscous friction at omega_max"),
+    MOTOR(omega_soft, "rad/s", "dry friction fades below this speed"),
+    MOTOR(omega_max, "rad/s", "speed of tau_visc"),
+    MOTOR(omega_field, "rad/s", "field weakening above this speed; 0: none"),
+    MOTOR(I_nominal, "A", "nominal current; torques in frames are per mille of k_tau I_nominal"),
+    MOTOR(T_ambient, "K", "ambient temperature"),
+    MOTOR(T_trip, "K", "winding temperature that trips the drive"),
+    MOTOR(C_heat, "J/K", "heat capacity of a winding"),
+    MOTOR(R_heat, "K/W", "thermal resistance of a winding to ambient"),
+    MOTOR(k_c, "N.m/rad", "stiffness of the coupling"),
+    MOTOR(c_c, "N.m.s/rad", "damping of the coupling"),
+    FLAG("is_rigid", "one inertia in place of the coupling", YOKE_PARAMETER, 0.0, SET(is_rigid)),
+    MOTOR(cell_hz, "Hz", "filter of the cells"),
+    MOTOR(cell_range, "N.m", "range of the cells, both ways, in 16 bits"),
+    MOTOR(cell_noise, "N.m", "standard deviation of a sample of a cell"),
+    CHOICE("sensor", "brackets of the motors, or in the shaft", YOKE_PARAMETER, sensor_items, NULL,
+           0.0, SET(sensor)),
+    WHOLE("seed", "of noise and link", YOKE_PARAMETER, 1.0, SET(seed)),
+    MOTOR(current_hz, "Hz", "bandwidth of the current loop"),
+    MOTOR(speed_hz, "Hz", "bandwidth of the speed loop"),
+    MOTOR(position_hz, "Hz", "bandwidth of the position loop"),
+    MOTOR(I_max, "A", "limit of the current"),
+    MOTOR(omega_limit, "rad/s", "limit of a speed demand"),
+    MOTOR(omega_trip, "rad/s", "speed that trips the drive"),
+    MOTOR(tau_slope, "N.m/s", "slope of the torque in a quick stop"),
+    MOTOR(omega_slope, "rad/s2", "slope of the speed in a quick stop"),
+    WHOLE("timeout", "cycles without command before a quick stop", YOKE_PARAMETER, 5.0,
+          SET(timeout)),
+    WHOLE("counts", "of the encoder per turn", YOKE_PARAMETER, 4096.0, SET(counts)),
+    CHOICE("dc_link", "constant voltage, or supply, capacitor and brake", YOKE_PARAMETER,
+           link_items, NULL, 0.0, SET(dc_link)),
+    MOTOR(U, "V", "voltage of the supply"),
+    MOTOR(C_dc, "F", "capacitance of the DC link"),
+    MOTOR(R_supply, "Ohm", "resistance of the supply; it only gives"),
+    MOTOR(P_max, "W", "largest power of the supply"),
+    MOTOR(U_on, "V", "brake chopper on above"),
+    MOTOR(U_off, "V", "brake chopper off below"),
+    MOTOR(R_brake, "Ohm", "brake resistor"),
+    MOTOR(U_trip, "V", "voltage that trips the drives"),
+    MOTOR(drop, "V", "voltage drop of an inverter"),
+};
+
+static const yoke_variable structure[] = {
+    {.name = "set",
+     .text = "parameter set; single values may be given beside it",
+     .type = YOKE_ENUMERATION,
+     .causality = YOKE_PARAMETER,
+     .items = set_items},
+    {.name = "pedal",
+     .text = "throttle at the drive itself: rows [time, torque], straight lines between them",
+     .type = YOKE_REAL,
+     .causality = YOKE_PARAMETER},
+    {.name = "faults",
+     .text = "list of \"time fault node value duration\"",
+     .type = YOKE_STRING,
+     .causality = YOKE_PARAMETER,
+     .max_size = MAX_TEXT},
+    {.name = "script",
+     .text = "file with one such fault per line",
+     .type = YOKE_STRING,
+     .causality = YOKE_PARAMETER,
+     .flags = YOKE_VARIABLE_IS_FILE,
+     .max_size = MAX_TEXT},
+};
+
+// ---- creation
+
+// Starts of the variables that lie in the settings come from the parameter set; every start goes to its place.
+static void describe(bench* b) {
+  const size_t low = offsetof(bench, rig.settings);
+  const size_t high = low + sizeof(yoke_rig_settings);
+  for (size_t i = 0; i < COUNT(variables); i++) {
+    yoke_variable* v = &b->head.variables[i];
+    *v = variables[i];
+    char* at = (char*)b + v->offset;
+    const bool is_real = v->type == YOKE_REAL;
+    if (v->offset >= low && v->offset < high) {
+      v->start = is_real ? *(double*)(void*)at : (double)*(int64_t*)(void*)at;
+    } else if (is_real) {
+      *(double*)(void*)at = v->start;
+    } else {
+      *(int64_t*)(void*)at = (int64_t)v->start;
+    }
+  }
+  b->head.info.flags |= YOKE_UNIT_SAMPLED | YOKE_UNIT_FIXED_STEP;
+  b->head.info.solver.method = YOKE_SOLVER_SEMI_IMPLICIT_EULER;
+  b->head.info.solver.step = YOKE_RIG_MICRO_STEP;
+}
+
+static yoke_status read_pedal(const yoke_unit_args* args, yoke_rig_pedal* pedal,
+                              const yoke_sink* sink) {
+  const yoke_argument* argument = yoke__model_argument(args, "pedal");
+  if (argument == NULL) {
+    return YOKE_OK;
+  }
+  if (argument->n_cols != 2 || argument->n_rows > YOKE_RIG_MAX_PEDAL) {
+    return yoke__model_refuse(sink, "pedal: expected at most %d rows [time, torque]",
+                              YOKE_RIG_MAX_PEDAL);
+  }
+  const double* values = argument->value;
+  for (size_t i = 0; i < argument->n_rows; i++) {
+    const double time = values[2 * i], torque = values[2 * i + 1];
+    if (!isfinite(time) || !isfinite(torque) || (i > 0 && time < pedal->times[i - 1])) {
+      return yoke__model_refuse(sink, "pedal: row %zu: times must not go back, values be finite",
+                                i + 1);
+    }
+    pedal->times[i] = time;
+    pedal->torques[i] = torque;
+  }
+  pedal->n_points = (int64_t)argument->n_rows;
+  return YOKE_OK;
+}
+
+static yoke_status read_list(const yoke_unit_args* args, yoke_rig_faults* faults,
+                             const yoke_sink* sink) {
+  const yoke_argument* argument = yoke__model_argument(args, "faults");
+  const size_t n = argument != NULL ? yoke__argument_count(argument) : 0;
+  const char* const* lines = argument != NULL ? argument->value : NULL;
+  for (size_t i = 0; i < n; i++) {
+    const char* problem = yoke__rig_fault_add(faults, lines[i], strlen(lines[i]));
+    if (problem != NULL) {
+      return yoke__model_refuse(sink, "faults: entry %zu '%s': %s", i + 1, lines[i], problem);
+    }
+  }
+  return YOKE_OK;
+}
+
+// A line "time,fault,..." on top and lines that are empty or start with # are passed over.
+static bool is_passed_over(const char* line, size_t n) {
+  return n == 0 || line[0] == '#' || line[0] == '\r' || (n >= 4 && strncmp(line, "time", 4) == 0);
+}
+
+static yoke_status read_lines(const char* path, const char* bytes, size_t n,
+                              yoke_rig_faults* faults, const yoke_sink* sink) {
+  int line = 1;
+  for (size_t at = 0; at < n; line++) {
+    const char* end = memchr(bytes + at, '\n', n - at);
+    const size_t size = end != NULL ? (size_t)(end - (bytes + at)) : n - at;
+    const char* problem =
+        is_passed_over(bytes + at, size) ? NULL : yoke__rig_fault_add(faults, bytes + at, size);
+    if (problem != NULL) {
+      return yoke__fail_at(sink, YOKE_BAD_INPUT, (yoke_place){path, line, 0}, "%s", problem);
+    }
+    at += size + 1;
+  }
+  return YOKE_OK;
+}
+
+static yoke_status read_script(const yoke_unit_args* args, yoke_rig_faults* faults,
+                               const yoke_sink* sink) {
+  const yoke_argument* argument = yoke__model_argument(args, "script");
+  if (argument == NULL) {
+    return YOKE_OK;
+  }
+  const char* file = *(const char* const*)argument->value;
+  char path[2 * MAX_TEXT];
+  const bool is_relative = file[0] != '/' && args->directory != NULL && args->directory[0] != '\0';
+  const int length = snprintf(path, sizeof path, "%s%s%s", is_relative ? args->directory : "",
+                              is_relative ? "/" : "", file);
+  if (length < 0 || (size_t)length >= sizeof path) {
+    return yoke__model_refuse(sink, "script: the path is too long");
+  }
+  char* bytes = NULL;
+  size_t n = 0;
+  YOKE_TRY(yoke__os_read_file(path, MAX_SCRIPT_SIZE, &bytes, &n, sink));
+  const yoke_status status = read_lines(path, bytes, n, faults, sink);
+  free(bytes);
+  return status;
+}
+
+static yoke_status bench_create(const yoke_unit_args* args, void** self, const yoke_sink* sink) {
+  int64_t set = SET_PROTOTYPE;
+  YOKE_TRY(
+      yoke__model_integer(args, "set", SET_PROTOTYPE, SET_PROTOTYPE, SET_AUTOMOTIVE, &set, sink));
+  bench* b = yoke__model_make(sizeof(bench), offsetof(bench, omega_ref), COUNT(variables), 0, 0);
+  if (b == NULL) {
+    return yoke__model_no_memory(sink);
+  }
+  b->rig.settings = set == SET_AUTOMOTIVE ? yoke__rig_automotive() : yoke__rig_prototype();
+  describe(b);
+  yoke_status status = read_pedal(args, &b->rig.pedal, sink);
+  status = status < 0 ? status : read_list(args, &b->rig.faults, sink);
+  status = status < 0 ? status : read_script(args, &b->rig.faults, sink);
+  if (status < 0) {
+    yoke__model_close(b);
+    return status;
+  }
+  *self = b;
+  return YOKE_OK;
+}
+
+// ---- start
+
+static const char* find_fault(const bench* b) {
+  const char* fault = yoke__rig_find_fault(&b->rig.settings);
+  for (int i = 0; i < 2 && fault == NULL; i++) {
+    fault = yoke__rig_link_find_fault(&b->links[i].settings);
+    if (!(b->delay[i] >= 0.0 && b->delay[i] <= 1.0 && b->jitter[i] >= 0.0 && b->jitter[i] <= 1.0)) {
+      fault = "delays and jitters must lie between 0 and 1 s";
+    }
+  }
+  if (fault == NULL && (b->latency < 0 || b->latency > MAX_LATENCY)) {
+    fault = "latency is a number of cycles from 0 to 2";
+  }
+  if (fault == NULL && !(b->rig.errors.J >= 0.0 && isfinite(b->rig.errors.J))) {
+    fault = "J_ideal must be finite and not negative";
+  }
+  return fault;
+}
+
+static void show(bench* b);
+
+static yoke_status bench_enter_init(void* self, double t_start, double t_stop,
+                                    const yoke_sink* sink) {
+  bench* b = self;
+  (void)t_start;
+  (void)t_stop;
+  const char* fault = find_fault(b);
+  if (fault != NULL) {
+    return yoke_fail(sink, YOKE_BAD_ARG, "%s", fault);
+  }
+  const double omega = b->nodes[YOKE_RIG_MUT].omega;
+  yoke__rig_start(&b->rig, omega);
+  yoke__rig_client_start(&b->client, &b->rig.settings, omega);
+  for (int i = 0; i < 2; i++) {
+    b->links[i].settings.seed = b->rig.settings.seed;
+    b->links[i].settings.stream = i == 0 ? STREAM_OUT : STREAM_IN;
+    yoke__rig_link_start(&b->links[i]);
+  }
+  b->n_calls = b->n_held_reports = 0;
+  b->omega_last = omega;
+  show(b);
+  return YOKE_OK;
+}
+
+// ---- one cycle
+
+static double feedforward(const bench* b, double H) {
+  const yoke_rig_settings* s = &b->rig.settings;
+  const yoke_rig_node* mut = &b->client.nodes[YOKE_RIG_MUT];
+  const double inertia = 2.0 * s->J * (b->omega_ref - b->omega_last) / H;
+  switch (b->feedforward) {
+  case FEEDFORWARD_CELL:
+    return inertia - mut->cell;
+  case FEEDFORWARD_CURRENT:
+    return inertia - (mut->torque - yoke__rig_friction(s, mut->speed));
+  case FEEDFORWARD_INPUT:
+    return b->tau_ff;
+  default:
+    return 0.0;
+  }
+}
+
+static bool is_torque_mode(int64_t mode) {
+  return mode == YOKE_RIG_TORQUE || mode == YOKE_RIG_CURRENT;
+}
+
+static void send_command(bench* b, double H, int64_t now_ns, bool is_down) {
+  yoke_rig_demand demands[YOKE_RIG_N_MOTORS] = {
+      {.mode = b->mode[0], .torque = b->throttle, .speed = b->omega_mut, .position = b->phi_mut},
+      {.mode = b->mode[1], .torque = b->tau_lm, .speed = b->omega_ref, .position = b->phi_lm},
+  };
+  // the torque of a speed or position mode is a feed-forward, and only the load motor has one
+  if (!is_torque_mode(b->mode[0])) {
+    demands[0].torque = 0.0;
+  }
+  if (!is_torque_mode(b->mode[1])) {
+    demands[1].torque = b->mode[1] == YOKE_RIG_SPEED ? feedforward(b, H) : 0.0;
+  }
+  yoke_datagram command;
+  uint8_t bytes[YOKE_DATAGRAM_MAX_SIZE];
+  yoke__rig_client_command(&b->client, &b->rig.settings, demands, b->is_wanted != 0,
+                           (uint64_t)now_ns, &command);
+  const size_t n = yoke__datagram_write(&command, bytes, sizeof bytes);
+  yoke__rig_link_send(&b->links[0], now_ns, bytes, n, is_down);
+}
+
+// Everything that has arrived; the newest counts.
+static bool receive_command(bench* b, int64_t now_ns, yoke_datagram* command) {
+  uint8_t bytes[YOKE_DATAGRAM_MAX_SIZE];
+  bool is_new = false;
+  for (size_t n = 0; (n = yoke__rig_link_receive(&b->links[0], now_ns, bytes)) > 0;) {
+    is_new = yoke__rig_take(&b->rig, bytes, n, command) || is_new;
+  }
+  return is_new;
+}
+
+static void send_report(bench* b, int64_t now_ns, bool is_down) {
+  yoke_datagram report;
+  uint8_t bytes[YOKE_DATAGRAM_MAX_SIZE];
+  yoke__rig_report(&b->rig, (uint64_t)now_ns, &report);
+  const size_t n = yoke__datagram_write(&report, bytes, sizeof bytes);
+  yoke__rig_link_send(&b->links[1], now_ns, bytes, n, is_down);
+}
+
+static void receive_report(bench* b, int64_t now_ns) {
+  uint8_t bytes[YOKE_DATAGRAM_MAX_SIZE];
+  bool is_new = false;
+  for (size_t n = 0; (n = yoke__rig_link_receive(&b->links[1], now_ns, bytes)) > 0;) {
+    is_new = yoke__rig_client_take(&b->client, &b->rig.settings, bytes, n) || is_new;
+  }
+  b->n_held_reports += !is_new;
+}
+
+// Outputs: what the bench knows, and, for whoever looks from outside, what is true.
+static void show(bench* b) {
+  const yoke_rig* rig = &b->rig;
+  const yoke_rig_books* books = &rig->plant.books;
+  for (int m = 0; m < YOKE_RIG_N_MOTORS; m++) {
+    const yoke_rig_node* node = &b->client.nodes[m];
+    b->nodes[m] = (measured){.omega = node->speed,
+                             .tau = node->cell,
+                             .torque = node->torque,
+                             .current = node->current,
+                             .phi = node->position,
+                             .state = yoke__rig_client_state(&b->client, m),
+                             .code = node->code};
+    b->T[m] = rig->plant.motors[m].T;
+  }
+  b->U_dc = rig->plant.U;
+  b->P_supply = rig->plant.P_supply;
+  b->P_brake = rig->plant.P_brake;
+  b->shaft = rig->plant.motors[YOKE_RIG_MUT].omega;
+  b->error_virtual = yoke__rig_error_virtual(rig);
+  b->error_shaft = yoke__rig_error_shaft(rig);
+  b->error_max = rig->errors.shaft_max;
+  b->E_supply = books->supply;
+  b->E_brake = books->brake;
+  b->E_residual = yoke__rig_residual(rig);
+  b->n_held = rig->n_held;
+  b->n_clipped = rig->drives[0].n_clipped + rig->drives[1].n_clipped;
+  b->n_lost = b->links[0].n_lost + b->links[1].n_lost;
+}
+
+static yoke_status bench_step(void* self, double t, double h, yoke_step_result* result) {
+  bench* b = self;
+  const int64_t n_micro = yoke__rig_micro_steps(h);
+  if (n_micro == 0) {
+    result->message = "a cycle of the rig must be a multiple of 10 us";
+    return YOKE_BAD_ARG;
+  }
+  const int64_t cycle_ns = n_micro * YOKE_RIG_MICRO_NS, now_ns = b->n_calls * cycle_ns;
+  for (int i = 0; i < 2; i++) {
+    yoke_rig_link_settings* link = &b->links[i].settings;
+    link->delay_ns = (int64_t)nearbyint(1e9 * b->delay[i]) + (i == 0 ? b->latency * cycle_ns : 0);
+    link->jitter_ns = (int64_t)nearbyint(1e9 * b->jitter[i]);
+    link->reorder_ns = cycle_ns;
+  }
+  yoke_rig_upset upsets[YOKE_RIG_N_MOTORS];
+  const bool is_down = yoke__rig_fault_apply(&b->rig.faults, t, upsets);
+  yoke_datagram command;
+
+  send_command(b, h, now_ns, is_down);
+  const bool is_new = receive_command(b, now_ns, &command);
+  b->rig.errors.demand = b->omega_ref;
+  yoke__rig_exchange(&b->rig, is_new ? &command : NULL, t, n_micro);
+  send_report(b, now_ns + cycle_ns, is_down);
+  receive_report(b, now_ns + cycle_ns);
+
+  b->omega_last = b->omega_ref;
+  b->n_calls++;
+  show(b);
+  if (!isfinite(b->shaft) || !isfinite(b->rig.plant.motors[YOKE_RIG_LM].omega)) {
+    result->message = "the speeds of the rig are no longer finite";
+    return YOKE_DIVERGED;
+  }
+  return YOKE_OK;
+}
+
+static yoke_status bench_refresh(void* self, double t) {
+  (void)self;
+  (void)t;
+  return YOKE_OK;
+}
+
+// How old the newest report is.
+static yoke_status bench_sample_info(const void* self, size_t output, yoke_sample_info* info) {
+  const bench* b = self;
+  if (output >= COUNT(variables) || variables[output].causality != YOKE_OUTPUT) {
+    return YOKE_BAD_ARG;
+  }
+  const int64_t missing = b->n_calls - (int64_t)b->client.report;
+  const double stamp = (double)b->client.report_ns * 1e-9;
+  const double cycle = b->client.report > 0 ? stamp / (double)b->client.report : 0.0;
+  *info = (yoke_sample_info){.time_stamp = stamp,
+                             .age = (double)missing * cycle,
+                             .sequence = b->client.report,
+                             .is_valid = missing == 0};
+  return YOKE_OK;
+}
+
+const yoke_unit_ops yoke__model_rig_bench = {
+    .name = "rig.bench",
+    .text = "virtual test rig: two motors back to back with drives, load cells, DC link and bus",
+    .structure = structure,
+    .n_structure = COUNT(structure),
+    .create = bench_create,
+    .describe = yoke__model_describe,
+    .enter_init = bench_enter_init,
+    .step = bench_step,
+    .refresh = bench_refresh,
+    .sample_info = bench_sample_info,
+    .save = yoke__model_save,
+    .restore = yoke__model_restore,
+    .close = yoke__model_close,
+};

@@ -1,0 +1,88 @@
+// A rotational inertia that the rig imitates: J omega' = tau, exact for a held torque.
+//
+// The load of a rig answers in the cycle in which the torque arrives: the output is the speed *after* a call with the present
+// torque, computed ahead in refresh from the speed that was last committed. So omega has direct feedthrough from tau,
+// and with `exchange: fresh` the demand leaves in the same cycle. Source: specification of the bench, section 6.1.
+#include <math.h>
+#include <stddef.h>
+
+#include "models/rig/rig.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+typedef struct inertia {
+  double tau, omega, angle;
+  double speed;  // committed
+  double J, period;
+} inertia;
+
+enum { TAU, OMEGA };
+static const yoke_feedthrough omega_of_tau[] = {{OMEGA, TAU}};
+
+#define REAL(member_, dim_, text_, causality_, flags_, start_)                                     \
+  {                                                                                                \
+    .name = #member_, .dim = (dim_), .text = (text_), .type = YOKE_REAL,                           \
+    .causality = (causality_), .flags = (flags_), .start = (start_),                               \
+    .offset = offsetof(inertia, member_)                                                           \
+  }
+
+static const yoke_variable variables[] = {
+    REAL(tau, "N.m", "torque", YOKE_INPUT, 0, 0.0),
+    REAL(omega, "rad/s", "speed after a call with the present torque", YOKE_OUTPUT,
+         YOKE_VARIABLE_HAS_START, 0.0),
+    REAL(angle, "rad", "angle now", YOKE_OUTPUT, YOKE_VARIABLE_HAS_START, 0.0),
+    REAL(speed, "rad/s", "speed now", YOKE_STATE, YOKE_VARIABLE_READ_ONLY, 0.0),
+    REAL(J, "kg.m2", "inertia", YOKE_PARAMETER, 0, 1e-3),
+    REAL(period, "s", "time between calls; the first call corrects it", YOKE_PARAMETER, 0, 1e-3),
+};
+
+static const yoke_unit_info info = {
+    .variables = variables,
+    .n_variables = COUNT(variables),
+    .feedthrough = omega_of_tau,
+    .n_feedthrough = COUNT(omega_of_tau),
+    .flags = YOKE_UNIT_FLAT | YOKE_UNIT_AUTONOMOUS,
+    .self_size = sizeof(inertia),
+    .solver = {.method = YOKE_SOLVER_EXACT},
+};
+
+static yoke_status inertia_refresh(void* self, double t) {
+  inertia* s = self;
+  (void)t;
+  s->omega = s->speed + s->period * s->tau / s->J;
+  return YOKE_OK;
+}
+
+static yoke_status inertia_step(void* self, double t, double h, yoke_step_result* result) {
+  inertia* s = self;
+  s->period = h;
+  (void)inertia_refresh(s, t);
+  s->angle += 0.5 * h * (s->speed + s->omega);
+  s->speed = s->omega;
+  (void)inertia_refresh(s, t + h);
+  if (!isfinite(s->omega)) {
+    result->message = "the speed is no longer finite";
+    return YOKE_DIVERGED;
+  }
+  return YOKE_OK;
+}
+
+static yoke_status inertia_enter_init(void* self, double t_start, double t_stop,
+                                      const yoke_sink* sink) {
+  inertia* s = self;
+  (void)t_stop;
+  if (!(s->J > 0.0 && isfinite(s->J) && s->period > 0.0 && isfinite(s->period))) {
+    return yoke_fail(sink, YOKE_BAD_ARG, "%s", "J and period must be above 0");
+  }
+  s->speed = s->omega;
+  return inertia_refresh(s, t_start);
+}
+
+const yoke_unit_ops yoke__model_rig_inertia = {
+    .name = "rig.inertia",
+    .text = "an inertia for the test rig to imitate; receives torque, returns speed",
+    .info = &info,
+    .enter_init = inertia_enter_init,
+    .step = inertia_step,
+    .refresh = inertia_refresh,
+};
