@@ -5,6 +5,7 @@
 #include "models/car/car.h"
 #include "models/channel/channel.h"
 #include "models/crane/crane.h"
+#include "models/driver/driver.h"
 #include "models/dual_mass/dual_mass.h"
 #include "models/engine_rig/engine_rig.h"
 #include "models/helicopter/helicopter.h"
@@ -34,6 +35,7 @@ const yoke_unit_ops* const yoke__builtin_models[] = {
     &yoke__model_rig_bench,
     &yoke__model_rig_inertia,
     &yoke__model_car_planar,
+    &yoke__model_driver,
     &yoke__model_dual_mass_left,
     &yoke__model_dual_mass_right,
     &yoke__model_helicopter_airframe,

@@ -52,6 +52,7 @@ typedef struct bench {
   int64_t is_wanted;
   measured nodes[YOKE_RIG_N_MOTORS];  // outputs
   double U_dc, P_supply, P_brake, T[YOKE_RIG_N_MOTORS], shaft;
+  double heat[YOKE_RIG_N_MOTORS], heat_inverter[YOKE_RIG_N_MOTORS];
   double error_virtual, error_shaft, error_max;
   double E_supply, E_brake, E_residual;
   int64_t n_held, n_held_reports, n_clipped, n_lost;
@@ -138,6 +139,11 @@ static const yoke_variable variables[] = {
     OUTPUT("P_brake", "W", "power of the brake resistor", AT(P_brake)),
     OUTPUT("T_mut", "K", "winding of the motor under test", AT(T[0])),
     OUTPUT("T_lm", "K", "winding of the load motor", AT(T[1])),
+    OUTPUT("heat_mut", "W", "copper and friction of the motor under test, mean of the cycle",
+           AT(heat[0])),
+    OUTPUT("heat_lm", "W", "copper and friction of the load motor", AT(heat[1])),
+    OUTPUT("heat_inverter_mut", "W", "losses of its inverter", AT(heat_inverter[0])),
+    OUTPUT("heat_inverter_lm", "W", "losses of the other inverter", AT(heat_inverter[1])),
     OUTPUT("shaft", "rad/s", "true speed of the motor under test", AT(shaft)),
     OUTPUT("error_virtual", "rad/s", "demand against an ideal inertia, root mean square",
            AT(error_virtual)),
@@ -528,7 +534,16 @@ static yoke_status bench_step(void* self, double t, double h, yoke_step_result* 
   send_command(b, h, now_ns, is_down);
   const bool is_new = receive_command(b, now_ns, &command);
   b->rig.errors.demand = b->omega_ref;
+  double lost[YOKE_RIG_N_MOTORS], lost_inverter[YOKE_RIG_N_MOTORS];
+  for (int m = 0; m < YOKE_RIG_N_MOTORS; m++) {
+    lost[m] = b->rig.plant.motors[m].lost;
+    lost_inverter[m] = b->rig.plant.motors[m].lost_inverter;
+  }
   yoke__rig_exchange(&b->rig, is_new ? &command : NULL, t, n_micro);
+  for (int m = 0; m < YOKE_RIG_N_MOTORS; m++) {
+    b->heat[m] = (b->rig.plant.motors[m].lost - lost[m]) / h;
+    b->heat_inverter[m] = (b->rig.plant.motors[m].lost_inverter - lost_inverter[m]) / h;
+  }
   send_report(b, now_ns + cycle_ns, is_down);
   receive_report(b, now_ns + cycle_ns);
 

@@ -76,6 +76,7 @@ static power step_current(const yoke_rig_settings* s, yoke_rig_plant* p, int m, 
   power result = {.emf = s->k_B * yoke__rig_field(s, motor->omega) * motor->omega};
   if (!has_bridge) {
     p->books.joule += 0.5 * s->L * i * i;  // what the coil held burns in the bridge
+    motor->lost_inverter += 0.5 * s->L * i * i;
     motor->i = 0.0;
     return result;
   }
@@ -85,6 +86,8 @@ static power step_current(const yoke_rig_settings* s, yoke_rig_plant* p, int m, 
   p->books.electric += h * u * result.i_mean;
   p->books.joule += h * s->R * i * result.i_mean;
   p->books.inverter += h * s->drop * fabs(result.i_mean);
+  motor->lost += h * s->R * i * result.i_mean;
+  motor->lost_inverter += h * s->drop * fabs(result.i_mean);
   return result;
 }
 
@@ -123,6 +126,7 @@ void yoke__rig_plant_step(const yoke_rig_settings* s, yoke_rig_plant* p, const d
     const double mean = 0.5 * (old[m] + motor->omega);
     motor->phi += h * motor->omega;
     p->books.friction += h * friction[m] * mean;
+    motor->lost += h * friction[m] * mean;
     p->books.excess += h * (s->k_B - s->k_tau) * field[m] * powers[m].i_mean * mean;
     step_winding(s, motor, h);
     const double shaft = m == 0 ? coupling : -coupling;

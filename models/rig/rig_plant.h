@@ -53,6 +53,8 @@ typedef struct yoke_rig_motor {
   double i, omega, phi;  // [A], [rad/s], [rad]
   double T;              // winding [K]
   double heat;           // extra heat of a fault [W]
+  double lost;           // copper and friction since the start [J]
+  double lost_inverter;  // the same for its inverter [J]
 } yoke_rig_motor;
 
 // Energies since the start [J]; electric = joule + friction + damping + excess + what is stored, but for the error of the solver.
