@@ -246,7 +246,8 @@ static const yoke_variable structure[] = {
 
 // ---- creation
 
-// Starts of the variables that lie in the settings come from the parameter set; every start goes to its place.
+// Starts of the variables that lie in the settings come from the parameter set; every start goes to its place. An in-line sensor
+// sees the load motor's own action, so that its torque must not be fed forward: the current's is.
 static void describe(bench* b) {
   const size_t low = offsetof(bench, rig.settings);
   const size_t high = low + sizeof(yoke_rig_settings);
@@ -257,6 +258,9 @@ static void describe(bench* b) {
     const bool is_real = v->type == YOKE_REAL;
     if (v->offset >= low && v->offset < high) {
       v->start = is_real ? *(double*)(void*)at : (double)*(int64_t*)(void*)at;
+    } else if (v->offset == AT(feedforward) && b->rig.settings.sensor == YOKE_RIG_IN_LINE) {
+      b->feedforward = FEEDFORWARD_CURRENT;
+      v->start = FEEDFORWARD_CURRENT;
     } else if (is_real) {
       *(double*)(void*)at = v->start;
     } else {

@@ -121,6 +121,7 @@ void yoke__rig_plant_step(const yoke_rig_settings* s, yoke_rig_plant* p, const d
     const double slip = 0.5 * (old[0] + a->omega - old[1] - b->omega);
     p->books.damping += h * s->c_c * (old[0] - old[1]) * slip;
   }
+  const double blend = 1.0 - exp(-two_pi * s->cell_hz * h);
   for (int m = 0; m < N; m++) {
     yoke_rig_motor* motor = &p->motors[m];
     const double mean = 0.5 * (old[m] + motor->omega);
@@ -131,7 +132,7 @@ void yoke__rig_plant_step(const yoke_rig_settings* s, yoke_rig_plant* p, const d
     step_winding(s, motor, h);
     const double shaft = m == 0 ? coupling : -coupling;
     const double torque = s->sensor == YOKE_RIG_IN_LINE ? shaft : yoke__rig_reaction(s, p, m);
-    p->cell[m] += (1.0 - exp(-two_pi * s->cell_hz * h)) * (torque - p->cell[m]);
+    p->cell[m] += blend * (torque - p->cell[m]);
   }
   step_link(s, p, powers[0].inverter + powers[1].inverter, h);
 }

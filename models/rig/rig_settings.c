@@ -78,6 +78,7 @@ yoke_rig_settings yoke__rig_automotive(void) {
       .cell_hz = 500.0,
       .cell_range = 500.0,
       .cell_noise = 0.5,
+      .sensor = YOKE_RIG_IN_LINE,
       .seed = 1,
       .current_hz = 500.0,
       .speed_hz = 10.0,

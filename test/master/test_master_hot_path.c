@@ -91,6 +91,17 @@ static const char adaptive[] =
     "connections: [right.x -> left.x_other]\n"
     "bonds: {s: {action: left.f -> right.f, rate: right.v -> left.v_other, coupling: {method: "
     "energy}}}\n";
+// the virtual test rig with its bus and faults, a car and a driver (B-26, the part in process)
+static const char rig[] =
+    "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 100, step: 1e-3}\nunits:\n"
+    "  driver: {model: driver, with: {mode: pi, points: [[0, 0], [1, 2]], K_P: 0.4, preview: "
+    "0.1}}\n"
+    "  rig: {model: rig.bench, with: {latency: 1, J_ideal: 3.2e-3, loss_out: 0.01, jitter_in: "
+    "1e-3, "
+    "faults: ['1 noise mut 0.1 1', '2 offset mut 0.01 0', '3 bus-loss mut 0 0.003']}}\n"
+    "  car: {model: car.planar, exchange: fresh, with: {formulation: constrained}}\n"
+    "connections: [driver.throttle -> rig.throttle, car.v -> driver.speed]\n"
+    "bonds: {w: {action: rig.tau -> car.tau, rate: car.omega -> rig.omega_ref}}\n";
 // exp(25) in 5000 steps: growth alarms come
 static const char growing[] =
     "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 100, step: 1e-3}\nunits:\n"
@@ -154,7 +165,7 @@ static const char seidel[] =
 static const char* const systems[] = {plain,        rates,     mixed,    mixed_gs, iterative,
                                       iterative_gs, corrected, rebuilt,  adaptive, growing,
                                       sampled,      means,     means_gs, through,  through_laws,
-                                      automatic,    between,   seidel,   threads};
+                                      rig,          automatic, between,  seidel,   threads};
 
 // everything that a step may be asked to write: rows, and values of the judged signals, of which there are too many
 static void attach_ring(sim* s) {
