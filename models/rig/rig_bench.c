@@ -6,23 +6,20 @@
 // One call is one cycle of the bus: inputs are sampled at its start, outputs are what was reported at its end.
 // Source: README.md. Assumes calls that are multiples of 10 us.
 #include <math.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/base_message.h"
-#include "base/base_os.h"
 #include "models/models_support.h"
 #include "models/rig/rig.h"
+#include "models/rig/rig_arguments.h"
 #include "models/rig/rig_client.h"
 #include "models/rig/rig_core.h"
 #include "models/rig/rig_link.h"
 
-#define COUNT(array)    (sizeof(array) / sizeof((array)[0]))
-#define MAX_TEXT        4096
-#define MAX_SCRIPT_SIZE ((size_t)1 << 20)  // bytes
-#define MAX_LATENCY     2                  // cycles
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define MAX_TEXT     4096
+#define MAX_LATENCY  2  // cycles
 
 enum { FEEDFORWARD_OFF, FEEDFORWARD_CELL, FEEDFORWARD_CURRENT, FEEDFORWARD_INPUT };
 enum { SET_PROTOTYPE, SET_AUTOMOTIVE };
@@ -47,6 +44,7 @@ typedef struct measured {
 
 typedef struct bench {
   yoke_model_head head;
+  int64_t is_stop_told, n_held_told, n_clipped_told;  // in `report`
   // the image
   double omega_ref, throttle, tau_ff, omega_mut, tau_lm, phi_mut, phi_lm;  // inputs
   int64_t is_wanted;
@@ -61,6 +59,8 @@ typedef struct bench {
   double delay[2], jitter[2];  // of the links: out, in [s]
   double omega_last;           // demand of the call before
   int64_t n_calls;
+  double t_stopped;                    // when the client stopped the drives [s]; NaN: it has not
+  int64_t code_stopped, node_stopped;  // why: fault of a node, or 0
   yoke_rig_client client;
   yoke_rig_link links[2];
   yoke_rig rig;
@@ -272,87 +272,6 @@ static void describe(bench* b) {
   b->head.info.solver.step = YOKE_RIG_MICRO_STEP;
 }
 
-static yoke_status read_pedal(const yoke_unit_args* args, yoke_rig_pedal* pedal,
-                              const yoke_sink* sink) {
-  const yoke_argument* argument = yoke__model_argument(args, "pedal");
-  if (argument == NULL) {
-    return YOKE_OK;
-  }
-  if (argument->n_cols != 2 || argument->n_rows > YOKE_RIG_MAX_PEDAL) {
-    return yoke__model_refuse(sink, "pedal: expected at most %d rows [time, torque]",
-                              YOKE_RIG_MAX_PEDAL);
-  }
-  const double* values = argument->value;
-  for (size_t i = 0; i < argument->n_rows; i++) {
-    const double time = values[2 * i], torque = values[2 * i + 1];
-    if (!isfinite(time) || !isfinite(torque) || (i > 0 && time < pedal->times[i - 1])) {
-      return yoke__model_refuse(sink, "pedal: row %zu: times must not go back, values be finite",
-                                i + 1);
-    }
-    pedal->times[i] = time;
-    pedal->torques[i] = torque;
-  }
-  pedal->n_points = (int64_t)argument->n_rows;
-  return YOKE_OK;
-}
-
-static yoke_status read_list(const yoke_unit_args* args, yoke_rig_faults* faults,
-                             const yoke_sink* sink) {
-  const yoke_argument* argument = yoke__model_argument(args, "faults");
-  const size_t n = argument != NULL ? yoke__argument_count(argument) : 0;
-  const char* const* lines = argument != NULL ? argument->value : NULL;
-  for (size_t i = 0; i < n; i++) {
-    const char* problem = yoke__rig_fault_add(faults, lines[i], strlen(lines[i]));
-    if (problem != NULL) {
-      return yoke__model_refuse(sink, "faults: entry %zu '%s': %s", i + 1, lines[i], problem);
-    }
-  }
-  return YOKE_OK;
-}
-
-// A line "time,fault,..." on top and lines that are empty or start with # are passed over.
-static bool is_passed_over(const char* line, size_t n) {
-  return n == 0 || line[0] == '#' || line[0] == '\r' || (n >= 4 && strncmp(line, "time", 4) == 0);
-}
-
-static yoke_status read_lines(const char* path, const char* bytes, size_t n,
-                              yoke_rig_faults* faults, const yoke_sink* sink) {
-  int line = 1;
-  for (size_t at = 0; at < n; line++) {
-    const char* end = memchr(bytes + at, '\n', n - at);
-    const size_t size = end != NULL ? (size_t)(end - (bytes + at)) : n - at;
-    const char* problem =
-        is_passed_over(bytes + at, size) ? NULL : yoke__rig_fault_add(faults, bytes + at, size);
-    if (problem != NULL) {
-      return yoke__fail_at(sink, YOKE_BAD_INPUT, (yoke_place){path, line, 0}, "%s", problem);
-    }
-    at += size + 1;
-  }
-  return YOKE_OK;
-}
-
-static yoke_status read_script(const yoke_unit_args* args, yoke_rig_faults* faults,
-                               const yoke_sink* sink) {
-  const yoke_argument* argument = yoke__model_argument(args, "script");
-  if (argument == NULL) {
-    return YOKE_OK;
-  }
-  const char* file = *(const char* const*)argument->value;
-  char path[2 * MAX_TEXT];
-  const bool is_relative = file[0] != '/' && args->directory != NULL && args->directory[0] != '\0';
-  const int length = snprintf(path, sizeof path, "%s%s%s", is_relative ? args->directory : "",
-                              is_relative ? "/" : "", file);
-  if (length < 0 || (size_t)length >= sizeof path) {
-    return yoke__model_refuse(sink, "script: the path is too long");
-  }
-  char* bytes = NULL;
-  size_t n = 0;
-  YOKE_TRY(yoke__os_read_file(path, MAX_SCRIPT_SIZE, &bytes, &n, sink));
-  const yoke_status status = read_lines(path, bytes, n, faults, sink);
-  free(bytes);
-  return status;
-}
-
 static yoke_status bench_create(const yoke_unit_args* args, void** self, const yoke_sink* sink) {
   int64_t set = SET_PROTOTYPE;
   YOKE_TRY(
@@ -363,9 +282,7 @@ static yoke_status bench_create(const yoke_unit_args* args, void** self, const y
   }
   b->rig.settings = set == SET_AUTOMOTIVE ? yoke__rig_automotive() : yoke__rig_prototype();
   describe(b);
-  yoke_status status = read_pedal(args, &b->rig.pedal, sink);
-  status = status < 0 ? status : read_list(args, &b->rig.faults, sink);
-  status = status < 0 ? status : read_script(args, &b->rig.faults, sink);
+  const yoke_status status = yoke__rig_read_arguments(args, &b->rig.pedal, &b->rig.faults, sink);
   if (status < 0) {
     yoke__model_close(b);
     return status;
@@ -413,6 +330,7 @@ static yoke_status bench_enter_init(void* self, double t_start, double t_stop,
     yoke__rig_link_start(&b->links[i]);
   }
   b->n_calls = b->n_held_reports = 0;
+  b->t_stopped = (double)NAN;
   b->omega_last = omega;
   show(b);
   return YOKE_OK;
@@ -517,6 +435,18 @@ static void show(bench* b) {
   b->n_lost = b->links[0].n_lost + b->links[1].n_lost;
 }
 
+// The first stop that nobody asked for, for the report.
+static void note_stop(bench* b, double t) {
+  if (!b->client.is_stopped || !b->is_wanted || !isnan(b->t_stopped)) {
+    return;
+  }
+  b->t_stopped = t;
+  for (int m = 0; m < YOKE_RIG_N_MOTORS && b->code_stopped == 0; m++) {
+    b->code_stopped = b->nodes[m].code;
+    b->node_stopped = m;
+  }
+}
+
 static yoke_status bench_step(void* self, double t, double h, yoke_step_result* result) {
   bench* b = self;
   const int64_t n_micro = yoke__rig_micro_steps(h);
@@ -554,6 +484,7 @@ static yoke_status bench_step(void* self, double t, double h, yoke_step_result* 
   b->omega_last = b->omega_ref;
   b->n_calls++;
   show(b);
+  note_stop(b, t);
   if (!isfinite(b->shaft) || !isfinite(b->rig.plant.motors[YOKE_RIG_LM].omega)) {
     result->message = "the speeds of the rig are no longer finite";
     return YOKE_DIVERGED;
@@ -583,6 +514,46 @@ static yoke_status bench_sample_info(const void* self, size_t output, yoke_sampl
   return YOKE_OK;
 }
 
+static void notify(const yoke_sink* sink, yoke_severity severity, const char* format, ...)
+    YOKE_PRINTF(3, 4);
+static void notify(const yoke_sink* sink, yoke_severity severity, const char* format, ...) {
+  char text[YOKE_MESSAGE_TEXT_SIZE];
+  va_list args;
+  va_start(args, format);
+  (void)vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  yoke_send(sink, &(yoke_message){.severity = severity, .time = (double)NAN, .text = text});
+}
+
+// What a person should know: that the rig stopped by itself and why; commands that were held or limited.
+static void bench_report(void* self, const yoke_sink* sink) {
+  bench* b = self;
+  if (!isnan(b->t_stopped) && !b->is_stop_told) {
+    const char* node = b->node_stopped == YOKE_RIG_MUT ? "drive under test" : "load drive";
+    if (b->code_stopped != 0) {
+      notify(sink, YOKE_WARNING, "the rig stopped at t = %.9g s: the %s tripped, %s (0x%04x)",
+             b->t_stopped, node, yoke__rig_code_text(b->code_stopped), (unsigned)b->code_stopped);
+    } else {
+      notify(sink, YOKE_WARNING,
+             "the rig stopped at t = %.9g s: a drive was no longer enabled; it got no command "
+             "for %lld cycles",
+             b->t_stopped, (long long)b->rig.settings.timeout);
+    }
+    b->is_stop_told = 1;
+  }
+  // until the first command has come through, the drives hold nothing
+  const int64_t n_held = b->n_held - b->latency;
+  if (n_held > b->n_held_told || b->n_held_reports > b->n_held_told) {
+    notify(sink, YOKE_NOTE, "%lld of %lld cycles without new command, %lld without new report",
+           (long long)n_held, (long long)b->n_calls, (long long)b->n_held_reports);
+    b->n_held_told = n_held > b->n_held_reports ? n_held : b->n_held_reports;
+  }
+  if (b->n_clipped > b->n_clipped_told) {
+    notify(sink, YOKE_NOTE, "the drives limited %lld commands", (long long)b->n_clipped);
+    b->n_clipped_told = b->n_clipped;
+  }
+}
+
 const yoke_unit_ops yoke__model_rig_bench = {
     .name = "rig.bench",
     .text = "virtual test rig: two motors back to back with drives, load cells, DC link and bus",
@@ -596,5 +567,6 @@ const yoke_unit_ops yoke__model_rig_bench = {
     .sample_info = bench_sample_info,
     .save = yoke__model_save,
     .restore = yoke__model_restore,
+    .report = bench_report,
     .close = yoke__model_close,
 };

@@ -38,6 +38,27 @@ const char* yoke__rig_state_text(yoke_rig_state state) {
   return (unsigned)state < YOKE_RIG_N_STATES ? texts[state] : "";
 }
 
+const char* yoke__rig_code_text(int64_t code) {
+  switch (code) {
+  case YOKE_RIG_NO_FAULT:
+    return "no fault";
+  case YOKE_RIG_FAULT_OVERVOLTAGE:
+    return "DC link above its limit";
+  case YOKE_RIG_FAULT_UNDERVOLTAGE:
+    return "DC link below half its voltage";
+  case YOKE_RIG_FAULT_TEMPERATURE:
+    return "winding too hot";
+  case YOKE_RIG_FAULT_TRIP:
+    return "power section, on demand";
+  case YOKE_RIG_FAULT_ENCODER:
+    return "no encoder";
+  case YOKE_RIG_FAULT_OVERSPEED:
+    return "speed above its limit";
+  default:
+    return "unknown fault";
+  }
+}
+
 uint16_t yoke__rig_drive_word(const yoke_rig_drive* drive) {
   return (uint16_t)(state_words[drive->state] | (drive->is_limited ? YOKE_RIG_WORD_LIMITED : 0) |
                     (int)(drive->mode << 12));

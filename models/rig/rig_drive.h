@@ -81,6 +81,8 @@ uint16_t yoke__rig_drive_word(const yoke_rig_drive* drive);
 // State from a statusword.
 yoke_rig_state yoke__rig_state_of(uint16_t word);
 const char* yoke__rig_state_text(yoke_rig_state state);
+// What a fault code stands for: "speed above its limit"; "unknown fault" for any other value.
+const char* yoke__rig_code_text(int64_t code);
 
 // What the frames count in: torque [N.m], speed [rad/s] and position [rad] of one unit.
 double yoke__rig_torque_unit(const yoke_rig_settings* s);

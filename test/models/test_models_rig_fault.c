@@ -207,6 +207,36 @@ static void test_fault_at_run_time(void** state) {
   trial_close(&d);
 }
 
+// a stop that nobody asked for is told once, with time and reason; a healthy run with latency tells nothing
+static void test_report(void** state) {
+  (void)state;
+  static const char* const lines[] = {"0.05 drop-out lm 0 0.1", "0.05 bus-loss lm 0 0.01"};
+  static const char* const parts[] = {"the load drive tripped, no encoder (0x7305)",
+                                      "it got no command for 5 cycles"};
+  for (size_t i = 0; i < 3; i++) {
+    const yoke_argument argument = trial_texts("faults", 1, &lines[i < 2 ? i : 0]);
+    trial d;
+    HEAR(said);
+    trial_open(&d, &yoke__model_rig_bench, &argument, i < 2 ? 1 : 0);
+    trial_set_whole(&d, "latency", 1);
+    trial_start(&d, 0.0);
+    for (int k = 0; k < 100; k++) {
+      (void)trial_step(&d, k * 1e-3, 1e-3);
+    }
+    d.unit.ops->report(d.unit.self, &said.sink);
+    if (i < 2) {
+      check_contains(said.text, "the rig stopped at t = 0.0");
+      check_contains(said.text, parts[i]);
+    } else {
+      assert_string_equal(said.text, "");
+    }
+    HEAR(again);
+    d.unit.ops->report(d.unit.self, &again.sink);
+    assert_string_equal(again.text, "");
+    trial_close(&d);
+  }
+}
+
 // ---------------------------------------------------------------------------------------------------------
 // the link
 
@@ -447,6 +477,7 @@ int main(void) {
       cmocka_unit_test(test_drive_faults),
       cmocka_unit_test(test_short_drop_out_is_bridged),
       cmocka_unit_test(test_fault_at_run_time),
+      cmocka_unit_test(test_report),
       cmocka_unit_test(test_one_percent_loss_b14),
       cmocka_unit_test(test_five_lost_in_a_row_b14),
       cmocka_unit_test(test_link_by_hand),
