@@ -8,8 +8,8 @@
 //   constrained  five: [M J^T; J 0] [x''; lambda] = [Q; -J' x'],  M = diag(m, m, J_z, 0, 0)
 //
 // l: distance of the wheels, h: G above the line AB, b = |BG|, theta_F its angle. y is measured from the axles. Classical
-// Runge-Kutta, `inner_steps` per call. The speed x'/r only depends on the torque, so that the speed after a call is known ahead:
-// omega has direct feedthrough from tau, as a load of the rig should have (models/rig/rig_inertia.c).
+// Runge-Kutta, `inner_steps` per call. Of the motion x'/r depends on the torque alone, so that the speed at the end of a cycle is
+// known ahead: omega has direct feedthrough from tau, as a load of the rig should have (models/rig/rig_inertia.c).
 // Source: README.md; specification of the bench, section 6.2.
 #include <math.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ typedef struct planar {
   double x, v, dy, y, theta, s_F, s_R, violation, E;  // outputs
   double ax, ay, atheta;                              // accelerations at the present point
   motion now;
-  double l, h, r, m, g, k, c, s_0, period;
+  double l, h, r, m, g, k, c, s_0, ahead;
   int64_t formulation, inner_steps;
 } planar;
 
@@ -57,7 +57,7 @@ static const yoke_feedthrough through[] = {{OMEGA, TAU}};
 
 static const yoke_variable variables[] = {
     REAL(tau, "N.m", "torque of the motor between body and front wheel", YOKE_INPUT, 0, 0.0),
-    OUTPUT(omega, "rad/s", "wheel speed after a call with the present torque"),
+    OUTPUT(omega, "rad/s", "wheel speed `ahead` from now with the present torque"),
     START_OUTPUT(x, "m", "way of the centre of mass"),
     START_OUTPUT(v, "m/s", "its speed"),
     START_OUTPUT(dy, "m", "height above rest"),
@@ -79,7 +79,7 @@ static const yoke_variable variables[] = {
     SETTING(k, "N/m", "stiffness of one suspension", 3000.0),
     SETTING(c, "N.s/m", "damping of one suspension", 100.0),
     SETTING(s_0, "m", "its natural length", 0.04),
-    SETTING(period, "s", "time between calls; the first call corrects it", 1e-3),
+    SETTING(ahead, "s", "how far ahead omega looks: the cycle of the rig", 1e-3),
     ROW(formulation, NULL, "three coordinates, or five with constraints", YOKE_ENUMERATION,
         YOKE_PARAMETER, 0, REDUCED, formulation_items),
     ROW(inner_steps, "1", "internal steps per call", YOKE_INTEGER, YOKE_PARAMETER, 0, 10.0, NULL),
@@ -223,7 +223,7 @@ static yoke_status planar_refresh(void* self, double t) {
   planar* s = self;
   const motion* x = &s->now;
   (void)t;
-  s->omega = (x->v[X] + s->period * s->tau / (s->m * s->r)) / s->r;
+  s->omega = (x->v[X] + s->ahead * s->tau / (s->m * s->r)) / s->r;
   return YOKE_OK;
 }
 
@@ -254,7 +254,6 @@ static void show(planar* s, const shape* p) {
 static yoke_status planar_step(void* self, double t, double h, yoke_step_result* result) {
   planar* s = self;
   const shape p = shape_of(s);
-  s->period = h;
   for (int64_t i = 0; i < s->inner_steps; i++) {
     s->now = runge_kutta(s, &p, &s->now, h / (double)s->inner_steps);
   }
@@ -271,15 +270,14 @@ static yoke_status planar_enter_init(void* self, double t_start, double t_stop,
                                      const yoke_sink* sink) {
   planar* s = self;
   (void)t_stop;
-  const double positive[] = {s->l, s->h, s->r, s->m, s->g, s->k, s->s_0, s->period};
+  const double positive[] = {s->l, s->h, s->r, s->m, s->g, s->k, s->s_0};
   for (size_t i = 0; i < COUNT(positive); i++) {
     if (!(positive[i] > 0.0 && isfinite(positive[i]))) {
-      return yoke_fail(sink, YOKE_BAD_ARG, "%s",
-                       "l, h, r, m, g, k, s_0 and period must be above 0");
+      return yoke_fail(sink, YOKE_BAD_ARG, "%s", "l, h, r, m, g, k and s_0 must be above 0");
     }
   }
-  if (!(s->c >= 0.0 && isfinite(s->c))) {
-    return yoke_fail(sink, YOKE_BAD_ARG, "%s", "c must be finite and not negative");
+  if (!(s->c >= 0.0 && isfinite(s->c) && s->ahead >= 0.0 && isfinite(s->ahead))) {
+    return yoke_fail(sink, YOKE_BAD_ARG, "%s", "c and ahead must be finite and not negative");
   }
   if (s->inner_steps < 1 || s->inner_steps > MAX_INNER_STEPS) {
     return yoke_fail(sink, YOKE_BAD_ARG, "%s", "inner_steps must be between 1 and 100000");

@@ -1,8 +1,8 @@
 // A rotational inertia that the rig imitates: J omega' = tau, exact for a held torque.
 //
-// The load of a rig answers in the cycle in which the torque arrives: the output is the speed *after* a call with the present
-// torque, computed ahead in refresh from the speed that was last committed. So omega has direct feedthrough from tau,
-// and with `exchange: fresh` the demand leaves in the same cycle. Source: specification of the bench, section 6.1.
+// The load of a rig answers in the cycle in which the torque arrives: the output is the speed that the present torque will have
+// made by the end of the cycle, `ahead` from now. So omega has direct feedthrough from tau, and with `exchange: fresh` the
+// demand leaves in the same cycle. Source: specification of the bench, section 6.1.
 #include <math.h>
 #include <stddef.h>
 
@@ -13,7 +13,7 @@
 typedef struct inertia {
   double tau, omega, angle;
   double speed;  // committed
-  double J, period;
+  double J, ahead;
 } inertia;
 
 enum { TAU, OMEGA };
@@ -28,12 +28,12 @@ static const yoke_feedthrough omega_of_tau[] = {{OMEGA, TAU}};
 
 static const yoke_variable variables[] = {
     REAL(tau, "N.m", "torque", YOKE_INPUT, 0, 0.0),
-    REAL(omega, "rad/s", "speed after a call with the present torque", YOKE_OUTPUT,
+    REAL(omega, "rad/s", "speed `ahead` from now with the present torque", YOKE_OUTPUT,
          YOKE_VARIABLE_HAS_START, 0.0),
     REAL(angle, "rad", "angle now", YOKE_OUTPUT, YOKE_VARIABLE_HAS_START, 0.0),
     REAL(speed, "rad/s", "speed now", YOKE_STATE, YOKE_VARIABLE_READ_ONLY, 0.0),
     REAL(J, "kg.m2", "inertia", YOKE_PARAMETER, 0, 1e-3),
-    REAL(period, "s", "time between calls; the first call corrects it", YOKE_PARAMETER, 0, 1e-3),
+    REAL(ahead, "s", "how far ahead omega looks: the cycle of the rig", YOKE_PARAMETER, 0, 1e-3),
 };
 
 static const yoke_unit_info info = {
@@ -49,16 +49,15 @@ static const yoke_unit_info info = {
 static yoke_status inertia_refresh(void* self, double t) {
   inertia* s = self;
   (void)t;
-  s->omega = s->speed + s->period * s->tau / s->J;
+  s->omega = s->speed + s->ahead * s->tau / s->J;
   return YOKE_OK;
 }
 
 static yoke_status inertia_step(void* self, double t, double h, yoke_step_result* result) {
   inertia* s = self;
-  s->period = h;
-  (void)inertia_refresh(s, t);
-  s->angle += 0.5 * h * (s->speed + s->omega);
-  s->speed = s->omega;
+  const double gain = h * s->tau / s->J;
+  s->angle += h * (s->speed + 0.5 * gain);
+  s->speed += gain;
   (void)inertia_refresh(s, t + h);
   if (!isfinite(s->omega)) {
     result->message = "the speed is no longer finite";
@@ -71,8 +70,8 @@ static yoke_status inertia_enter_init(void* self, double t_start, double t_stop,
                                       const yoke_sink* sink) {
   inertia* s = self;
   (void)t_stop;
-  if (!(s->J > 0.0 && isfinite(s->J) && s->period > 0.0 && isfinite(s->period))) {
-    return yoke_fail(sink, YOKE_BAD_ARG, "%s", "J and period must be above 0");
+  if (!(s->J > 0.0 && isfinite(s->J) && s->ahead >= 0.0 && isfinite(s->ahead))) {
+    return yoke_fail(sink, YOKE_BAD_ARG, "%s", "J must be above 0 and ahead not negative");
   }
   s->speed = s->omega;
   return inertia_refresh(s, t_start);

@@ -201,7 +201,7 @@ static void test_refusals(void** state) {
   static const struct {
     const char *name, *part;
     double value;
-  } rows[] = {{"m", "must be above 0", 0.0}, {"c", "c must be finite", -1.0}};
+  } rows[] = {{"m", "must be above 0", 0.0}, {"c", "c and ahead must be finite", -1.0}};
   for (size_t i = 0; i < COUNT(rows); i++) {
     YOKE_CATCH(err);
     trial d;
@@ -228,7 +228,7 @@ static rig_run run_on_rig(double H, const char* formulation) {
                "  rig: {model: rig.bench, with: {latency: 1, cell_noise: 0, J_ideal: 3.2e-3,\n"
                "        pedal: [[0.2, 0], [1.2, 0.35], [2, 0.35], [2, 0], [2.5, 0], [2.5, -0.25],\n"
                "                [3.3, -0.25], [3.3, 0]]}}\n"
-               "  car: {model: car.planar, exchange: fresh, with: {formulation: %s, period: %g}}\n"
+               "  car: {model: car.planar, exchange: fresh, with: {formulation: %s, ahead: %g}}\n"
                "bonds:\n"
                "  wheel: {action: rig.tau -> car.tau, rate: car.omega -> rig.omega_ref}\n",
                H, formulation, H);

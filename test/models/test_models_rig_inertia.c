@@ -26,7 +26,7 @@ static sim open_run(const run_case* c) {
                   "units:\n"
                   "  rig: {model: rig.bench, with: {latency: %d, J_ideal: %g, %s\n"
                   "        pedal: %s}}\n"
-                  "  load: {model: rig.inertia, exchange: fresh, with: {J: %g, period: %g}}\n"
+                  "  load: {model: rig.inertia, exchange: fresh, with: {J: %g, ahead: %g}}\n"
                   "bonds:\n"
                   "  shaft: {action: rig.tau -> load.tau, rate: load.omega -> rig.omega_ref}\n%s",
                   c->stop, c->H, c->latency, c->J_ideal > 0.0 ? c->J_ideal : c->J, c->extra,
@@ -64,7 +64,7 @@ static void test_ideal_torque_b04(void** state) {
                    "connections: [pedal.y -> load.tau]\n");
   for (int k = 1; k <= 1000; k++) {
     sim_steps(&s, 1);
-    // the output is one call ahead; the angle is that of now
+    // the output is 1 ms ahead; the angle is that of now
     check_near(sim_read(&s, "load.omega"), 200.0 * (k + 1) * 1e-3, 1e-9);
     const double t = k * 1e-3;
     check_near(sim_read(&s, "load.angle"), 100.0 * t * t, 1e-9);
