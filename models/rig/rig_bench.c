@@ -19,7 +19,8 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define MAX_TEXT     4096
-#define MAX_LATENCY  2  // cycles
+#define MAX_LATENCY  2    // cycles
+#define MAX_DELAY    1.0  // [s]
 
 enum { FEEDFORWARD_OFF, FEEDFORWARD_CELL, FEEDFORWARD_CURRENT, FEEDFORWARD_INPUT };
 enum { SET_PROTOTYPE, SET_AUTOMOTIVE };
@@ -29,7 +30,6 @@ static const char* const set_items[] = {"prototype", "automotive", NULL};
 static const char* const feedforward_items[] = {"off", "cell", "current", "input", NULL};
 static const char* const sensor_items[] = {"reaction", "in-line", NULL};
 static const char* const link_items[] = {"ideal", "modelled", NULL};
-static const char* const node_items[] = {"mut", "lm", NULL};
 static const char* const mode_items[] = {"position", "speed", "torque", "current", NULL};
 static const int64_t mode_values[] = {YOKE_RIG_POSITION, YOKE_RIG_SPEED, YOKE_RIG_TORQUE,
                                       YOKE_RIG_CURRENT};
@@ -56,8 +56,9 @@ typedef struct bench {
   int64_t n_held, n_held_reports, n_clipped, n_lost;
   double omega;  // start
   int64_t mode[YOKE_RIG_N_MOTORS], feedforward, latency;
-  double delay[2], jitter[2];  // of the links: out, in [s]
-  double omega_last;           // demand of the call before
+  double loss[2], duplicate[2], reorder[2];  // of the links: out, in
+  double delay[2], jitter[2];                // [s]
+  double omega_last;                         // demand of the call before
   int64_t n_calls;
   double t_stopped;                    // when the client stopped the drives [s]; NaN: it has not
   int64_t code_stopped, node_stopped;  // why: fault of a node, or 0
@@ -110,7 +111,8 @@ static const yoke_variable variables[] = {
          1.0, AT(is_wanted)),
     CHOICE("fault", "fault that acts now, written at run time", YOKE_TUNABLE, yoke__rig_fault_names,
            NULL, 0.0, AT(rig.faults.live.kind)),
-    CHOICE("fault_node", "its node", YOKE_TUNABLE, node_items, NULL, 0.0, AT(rig.faults.live.node)),
+    CHOICE("fault_place", "its place", YOKE_TUNABLE, yoke__rig_place_names, NULL, 0.0,
+           AT(rig.faults.live.place)),
     REAL("fault_value", NULL, "its value", YOKE_TUNABLE, 0, 0.0, AT(rig.faults.live.value)),
     OUTPUT("tau", "N.m", "torque at the cell of the motor under test", AT(nodes[0].tau)),
     REAL("omega", "rad/s", "speed of the motor under test, by its encoder; starts both",
@@ -160,15 +162,12 @@ static const yoke_variable variables[] = {
            feedforward_items, NULL, FEEDFORWARD_CELL, AT(feedforward)),
     WHOLE("latency", "cycles that a command takes, 0 to 2", YOKE_PARAMETER, 0.0, AT(latency)),
     SETTING("J_ideal", "kg.m2", "ideal inertia of error_*; 0: not measured", 0.0, AT(rig.errors.J)),
-    SETTING("loss_out", "1", "probability that a command is lost", 0.0, AT(links[0].settings.loss)),
-    SETTING("loss_in", "1", "probability that a report is lost", 0.0, AT(links[1].settings.loss)),
-    SETTING("duplicate_out", "1", "that a command comes twice", 0.0,
-            AT(links[0].settings.duplicate)),
-    SETTING("duplicate_in", "1", "that a report comes twice", 0.0, AT(links[1].settings.duplicate)),
-    SETTING("reorder_out", "1", "that a command is overtaken by the next", 0.0,
-            AT(links[0].settings.reorder)),
-    SETTING("reorder_in", "1", "that a report is overtaken by the next", 0.0,
-            AT(links[1].settings.reorder)),
+    SETTING("loss_out", "1", "probability that a command is lost", 0.0, AT(loss[0])),
+    SETTING("loss_in", "1", "probability that a report is lost", 0.0, AT(loss[1])),
+    SETTING("duplicate_out", "1", "that a command comes twice", 0.0, AT(duplicate[0])),
+    SETTING("duplicate_in", "1", "that a report comes twice", 0.0, AT(duplicate[1])),
+    SETTING("reorder_out", "1", "that a command is overtaken by the next", 0.0, AT(reorder[0])),
+    SETTING("reorder_in", "1", "that a report is overtaken by the next", 0.0, AT(reorder[1])),
     SETTING("delay_out", "s", "of commands, on top of latency", 0.0, AT(delay[0])),
     SETTING("delay_in", "s", "of reports", 0.0, AT(delay[1])),
     SETTING("jitter_out", "s", "of commands: uniform from 0 to this", 0.0, AT(jitter[0])),
@@ -232,7 +231,7 @@ static const yoke_variable structure[] = {
      .type = YOKE_REAL,
      .causality = YOKE_PARAMETER},
     {.name = "faults",
-     .text = "list of \"time fault node value duration\"",
+     .text = "list of \"time fault place value duration\"",
      .type = YOKE_STRING,
      .causality = YOKE_PARAMETER,
      .max_size = MAX_TEXT},
@@ -296,7 +295,9 @@ static yoke_status bench_create(const yoke_unit_args* args, void** self, const y
 static const char* find_fault(const bench* b) {
   const char* fault = yoke__rig_find_fault(&b->rig.settings);
   for (int i = 0; i < 2 && fault == NULL; i++) {
-    fault = yoke__rig_link_find_fault(&b->links[i].settings);
+    const yoke_rig_link_settings link = {
+        .loss = b->loss[i], .duplicate = b->duplicate[i], .reorder = b->reorder[i]};
+    fault = yoke__rig_link_find_fault(&link);
     if (!(b->delay[i] >= 0.0 && b->delay[i] <= 1.0 && b->jitter[i] >= 0.0 && b->jitter[i] <= 1.0)) {
       fault = "delays and jitters must lie between 0 and 1 s";
     }
@@ -356,6 +357,18 @@ static double feedforward(const bench* b, double H) {
 
 static bool is_torque_mode(int64_t mode) {
   return mode == YOKE_RIG_TORQUE || mode == YOKE_RIG_CURRENT;
+}
+
+// Settings of a link in this cycle, with what faults add to them.
+static void set_link(bench* b, int i, const yoke_rig_link_upset* upset, int64_t cycle_ns) {
+  yoke_rig_link_settings* link = &b->links[i].settings;
+  link->loss = fmin(b->loss[i] + upset->loss, 1.0);
+  link->duplicate = fmin(b->duplicate[i] + upset->duplicate, 1.0);
+  link->reorder = fmin(b->reorder[i] + upset->reorder, 1.0);
+  link->delay_ns = (int64_t)nearbyint(1e9 * fmin(b->delay[i] + upset->delay, MAX_DELAY)) +
+                   (i == 0 ? b->latency * cycle_ns : 0);
+  link->jitter_ns = (int64_t)nearbyint(1e9 * fmin(b->jitter[i] + upset->jitter, MAX_DELAY));
+  link->reorder_ns = cycle_ns;
 }
 
 static void send_command(bench* b, double H, int64_t now_ns, bool is_down) {
@@ -455,17 +468,12 @@ static yoke_status bench_step(void* self, double t, double h, yoke_step_result* 
     return YOKE_BAD_ARG;
   }
   const int64_t cycle_ns = n_micro * YOKE_RIG_MICRO_NS, now_ns = b->n_calls * cycle_ns;
-  for (int i = 0; i < 2; i++) {
-    yoke_rig_link_settings* link = &b->links[i].settings;
-    link->delay_ns = (int64_t)nearbyint(1e9 * b->delay[i]) + (i == 0 ? b->latency * cycle_ns : 0);
-    link->jitter_ns = (int64_t)nearbyint(1e9 * b->jitter[i]);
-    link->reorder_ns = cycle_ns;
-  }
-  yoke_rig_upset upsets[YOKE_RIG_N_MOTORS];
-  const bool is_down = yoke__rig_fault_apply(&b->rig.faults, t, upsets);
+  const yoke_rig_upsets upsets = yoke__rig_fault_apply(&b->rig.faults, t);
+  set_link(b, 0, &upsets.links[0], cycle_ns);
+  set_link(b, 1, &upsets.links[1], cycle_ns);
   yoke_datagram command;
 
-  send_command(b, h, now_ns, is_down);
+  send_command(b, h, now_ns, upsets.links[0].is_down != 0);
   const bool is_new = receive_command(b, now_ns, &command);
   b->rig.errors.demand = b->omega_ref;
   double lost[YOKE_RIG_N_MOTORS], lost_inverter[YOKE_RIG_N_MOTORS];
@@ -478,7 +486,7 @@ static yoke_status bench_step(void* self, double t, double h, yoke_step_result* 
     b->heat[m] = (b->rig.plant.motors[m].lost - lost[m]) / h;
     b->heat_inverter[m] = (b->rig.plant.motors[m].lost_inverter - lost_inverter[m]) / h;
   }
-  send_report(b, now_ns + cycle_ns, is_down);
+  send_report(b, now_ns + cycle_ns, upsets.links[1].is_down != 0);
   receive_report(b, now_ns + cycle_ns);
 
   b->omega_last = b->omega_ref;

@@ -24,7 +24,7 @@ double yoke__rig_cell_torque(const yoke_rig_settings* s, uint16_t counts) {
 static void sample_cells(yoke_rig* rig) {
   const yoke_rig_settings* s = &rig->settings;
   for (int m = 0; m < N; m++) {
-    const yoke_rig_upset* upset = &rig->upsets[m];
+    const yoke_rig_upset* upset = &rig->upsets.motors[m];
     if (upset->has_frozen_cell) {
       continue;
     }
@@ -93,8 +93,8 @@ void yoke__rig_start(yoke_rig* rig, double omega) {
   yoke__rig_plant_start(&rig->settings, &rig->plant, omega);
   for (int m = 0; m < N; m++) {
     rig->drives[m] = (yoke_rig_drive){.mode = YOKE_RIG_TORQUE, .omega = omega};
-    rig->upsets[m] = (yoke_rig_upset){0};
   }
+  rig->upsets = (yoke_rig_upsets){0};
   rig->errors = (yoke_rig_errors){.J = rig->errors.J, .demand = omega, .exact = omega};
   rig->stored_0 = yoke__rig_stored(&rig->settings, &rig->plant);
   rig->n_micro = rig->n_cycles = 0;
@@ -152,8 +152,9 @@ void yoke__rig_advance(yoke_rig* rig, double t) {
   const double pedal = rig->pedal.n_points > 0 ? yoke__rig_pedal_at(&rig->pedal, t) : 0.0;
   const bool has_pedal = rig->pedal.n_points > 0;
   for (int m = 0; m < N; m++) {
-    yoke__rig_drive_sample(s, &rig->drives[m], &rig->plant.motors[m], rig->plant.U, &rig->upsets[m],
-                           m == YOKE_RIG_MUT && has_pedal ? &pedal : NULL, rig->n_micro);
+    yoke__rig_drive_sample(s, &rig->drives[m], &rig->plant.motors[m], rig->plant.U,
+                           &rig->upsets.motors[m], m == YOKE_RIG_MUT && has_pedal ? &pedal : NULL,
+                           rig->n_micro);
     u[m] = rig->drives[m].u;
     has_bridge[m] = yoke__rig_drive_has_power(&rig->drives[m]);
   }
@@ -163,9 +164,9 @@ void yoke__rig_advance(yoke_rig* rig, double t) {
 }
 
 void yoke__rig_exchange(yoke_rig* rig, const yoke_datagram* command, double t, int64_t n_micro) {
-  (void)yoke__rig_fault_apply(&rig->faults, t, rig->upsets);
+  rig->upsets = yoke__rig_fault_apply(&rig->faults, t);
   for (int m = 0; m < N; m++) {
-    rig->plant.motors[m].heat = rig->upsets[m].heat;
+    rig->plant.motors[m].heat = rig->upsets.motors[m].heat;
   }
   command_drives(rig, command);
   for (int64_t i = 0; i < n_micro; i++) {

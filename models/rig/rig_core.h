@@ -33,7 +33,7 @@ typedef struct yoke_rig {
   yoke_rig_settings settings;
   yoke_rig_plant plant;
   yoke_rig_drive drives[YOKE_RIG_N_MOTORS];
-  yoke_rig_upset upsets[YOKE_RIG_N_MOTORS];
+  yoke_rig_upsets upsets;  // of the present cycle
   yoke_rig_faults faults;
   yoke_rig_pedal pedal;  // of the motor under test
   yoke_rig_errors errors;

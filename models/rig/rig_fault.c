@@ -9,8 +9,14 @@
 #define MAX_LINE 200
 #define N_WORDS  5
 
-const char* const yoke__rig_fault_names[] = {"none", "freeze",  "offset",   "noise",    "drop-out",
-                                             "trip", "runaway", "overheat", "bus-loss", NULL};
+const char* const yoke__rig_fault_names[] = {
+    "none",     "freeze", "offset",    "noise",   "drop-out", "trip",   "runaway", "overheat",
+    "bus-loss", "loss",   "duplicate", "reorder", "delay",    "jitter", NULL};
+const char* const yoke__rig_place_names[] = {"mut", "lm", "out", "in", "both", NULL};
+
+static bool is_of_link(int64_t kind) {
+  return kind >= YOKE_RIG_BUS_LOSS;
+}
 
 // Words between blanks and commas, each ended by a NUL; their number, or N_WORDS + 1 if there are more.
 static size_t split(char* line, char* words[N_WORDS]) {
@@ -33,20 +39,20 @@ static bool read_number(const char* word, double* value) {
   return yoke__number_parse(word, value) && isfinite(*value);
 }
 
-static bool read_kind(const char* word, int64_t* kind) {
-  for (int64_t i = 1; i < YOKE_RIG_N_FAULTS; i++) {
-    if (strcmp(word, yoke__rig_fault_names[i]) == 0) {
-      *kind = i;
+// Index of a word in a list of n; false if it is not there.
+static bool read_name(const char* word, const char* const names[], int64_t n, int64_t* index) {
+  for (int64_t i = 0; i < n; i++) {
+    if (strcmp(word, names[i]) == 0) {
+      *index = i;
       return true;
     }
   }
   return false;
 }
 
-static bool read_node(const char* word, int64_t* node) {
-  const bool is_mut = strcmp(word, "mut") == 0 || strcmp(word, "1") == 0;
-  *node = is_mut ? YOKE_RIG_MUT : YOKE_RIG_LM;
-  return is_mut || strcmp(word, "lm") == 0 || strcmp(word, "2") == 0;
+static bool is_place_of(int64_t kind, int64_t place) {
+  const bool is_direction = place == YOKE_RIG_AT_OUT || place == YOKE_RIG_AT_IN;
+  return place == YOKE_RIG_AT_BOTH || is_direction == is_of_link(kind);
 }
 
 const char* yoke__rig_fault_add(yoke_rig_faults* faults, const char* line, size_t n) {
@@ -57,17 +63,21 @@ const char* yoke__rig_fault_add(yoke_rig_faults* faults, const char* line, size_
   memcpy(copy, line, n);
   copy[n] = '\0';
   if (split(copy, words) != N_WORDS) {
-    return "expected five words: time, fault, node, value, duration";
+    return "expected five words: time, fault, place, value, duration";
   }
   yoke_rig_fault fault = {0};
   if (!read_number(words[0], &fault.time)) {
     return "time: expected a number of seconds";
   }
-  if (!read_kind(words[1], &fault.kind)) {
-    return "fault: expected freeze, offset, noise, drop-out, trip, runaway, overheat or bus-loss";
+  if (!read_name(words[1], yoke__rig_fault_names, YOKE_RIG_N_FAULTS, &fault.kind) ||
+      fault.kind == YOKE_RIG_NONE) {
+    return "fault: expected freeze, offset, noise, drop-out, trip, runaway, overheat, bus-loss, "
+           "loss, duplicate, reorder, delay or jitter";
   }
-  if (!read_node(words[2], &fault.node)) {
-    return "node: expected mut or lm";
+  if (!read_name(words[2], yoke__rig_place_names, YOKE_RIG_AT_BOTH + 1, &fault.place) ||
+      !is_place_of(fault.kind, fault.place)) {
+    return is_of_link(fault.kind) ? "place: expected out, in or both for a fault of the link"
+                                  : "place: expected mut, lm or both for a fault of a motor";
   }
   if (!read_number(words[3], &fault.value)) {
     return "value: expected a number";
@@ -82,8 +92,7 @@ const char* yoke__rig_fault_add(yoke_rig_faults* faults, const char* line, size_
   return NULL;
 }
 
-static bool apply(const yoke_rig_fault* fault, yoke_rig_upset upsets[YOKE_RIG_N_MOTORS]) {
-  yoke_rig_upset* upset = &upsets[fault->node == YOKE_RIG_MUT ? YOKE_RIG_MUT : YOKE_RIG_LM];
+static void upset_motor(const yoke_rig_fault* fault, yoke_rig_upset* upset) {
   switch (fault->kind) {
   case YOKE_RIG_FREEZE:
     upset->has_frozen_cell = 1;
@@ -110,22 +119,58 @@ static bool apply(const yoke_rig_fault* fault, yoke_rig_upset upsets[YOKE_RIG_N_
   default:
     break;
   }
-  return fault->kind == YOKE_RIG_BUS_LOSS;
 }
 
-bool yoke__rig_fault_apply(const yoke_rig_faults* faults, double t,
-                           yoke_rig_upset upsets[YOKE_RIG_N_MOTORS]) {
-  const double now = t + 1e-9;  // a clock may be off by its last bit
-  bool is_lost = false;
-  for (int m = 0; m < YOKE_RIG_N_MOTORS; m++) {
-    upsets[m] = (yoke_rig_upset){0};
+static void upset_link(const yoke_rig_fault* fault, yoke_rig_link_upset* upset) {
+  const double value = fabs(fault->value);
+  switch (fault->kind) {
+  case YOKE_RIG_BUS_LOSS:
+    upset->is_down = 1;
+    break;
+  case YOKE_RIG_LOSS:
+    upset->loss += value;
+    break;
+  case YOKE_RIG_DUPLICATE:
+    upset->duplicate += value;
+    break;
+  case YOKE_RIG_REORDER:
+    upset->reorder += value;
+    break;
+  case YOKE_RIG_DELAY:
+    upset->delay += value;
+    break;
+  case YOKE_RIG_JITTER:
+    upset->jitter += value;
+    break;
+  default:
+    break;
   }
+}
+
+// Places 0 and 2 are the first of motors and directions, 1 and 3 the second, 4 is both.
+static void apply(const yoke_rig_fault* fault, yoke_rig_upsets* upsets) {
+  for (int i = 0; i < 2; i++) {
+    if (fault->place != YOKE_RIG_AT_BOTH && fault->place % 2 != i) {
+      continue;
+    }
+    if (is_of_link(fault->kind)) {
+      upset_link(fault, &upsets->links[i]);
+    } else {
+      upset_motor(fault, &upsets->motors[i]);
+    }
+  }
+}
+
+yoke_rig_upsets yoke__rig_fault_apply(const yoke_rig_faults* faults, double t) {
+  const double now = t + 1e-9;  // a clock may be off by its last bit
+  yoke_rig_upsets upsets = {0};
   for (int64_t i = 0; i < faults->n_faults; i++) {
     const yoke_rig_fault* fault = &faults->list[i];
     const double end = fault->duration > 0.0 ? fault->time + fault->duration : HUGE_VAL;
     if (now >= fault->time && now < end) {
-      is_lost = apply(fault, upsets) || is_lost;
+      apply(fault, &upsets);
     }
   }
-  return apply(&faults->live, upsets) || is_lost;
+  apply(&faults->live, &upsets);
+  return upsets;
 }

@@ -98,7 +98,8 @@ static const char rig[] =
     "0.1}}\n"
     "  rig: {model: rig.bench, with: {latency: 1, J_ideal: 3.2e-3, loss_out: 0.01, jitter_in: "
     "1e-3, "
-    "faults: ['1 noise mut 0.1 1', '2 offset mut 0.01 0', '3 bus-loss mut 0 0.003']}}\n"
+    "faults: ['1 noise mut 0.1 1', '2 offset mut 0.01 0', '3 bus-loss both 0 0.003', '4 jitter in "
+    "2e-3 1']}}\n"
     "  car: {model: car.planar, exchange: fresh, with: {formulation: constrained}}\n"
     "connections: [driver.throttle -> rig.throttle, car.v -> driver.speed]\n"
     "bonds: {w: {action: rig.tau -> car.tau, rate: car.omega -> rig.omega_ref}}\n";

@@ -20,10 +20,10 @@ static void test_lines(void** state) {
   yoke_rig_faults faults = {0};
   assert_null(add(&faults, "0.5 drop-out lm 0 0.02"));
   assert_null(add(&faults, "1e-3,offset,mut,-0.05,0\r"));
-  assert_null(add(&faults, "  2 ,\tnoise , 2 , 0.1 , 1"));
+  assert_null(add(&faults, "  2 ,\tnoise , both , 0.1 , 1"));
   assert_int_equal(faults.n_faults, 3);
   assert_int_equal(faults.list[0].kind, YOKE_RIG_DROP_OUT);
-  assert_int_equal(faults.list[0].node, YOKE_RIG_LM);
+  assert_int_equal(faults.list[0].place, YOKE_RIG_AT_LM);
   check_near(faults.list[1].value, -0.05, 0.0);
   check_near(faults.list[1].time, 1e-3, 0.0);
   check_near(faults.list[2].duration, 1.0, 0.0);
@@ -36,7 +36,9 @@ static void test_lines(void** state) {
       {"nan trip mut 0 0", "time"},
       {"1 explode mut 0 0", "expected freeze"},
       {"1 none mut 0 0", "expected freeze"},
-      {"1 trip both 0 0", "mut or lm"},
+      {"1 trip out 0 0", "mut, lm or both"},
+      {"1 delay mut 0.001 0", "out, in or both"},
+      {"1 trip somewhere 0 0", "mut, lm or both"},
       {"1 trip mut x 0", "value"},
       {"1 trip mut 0 -1", "duration"},
   };
@@ -60,16 +62,16 @@ static void test_times(void** state) {
   yoke_rig_faults faults = {0};
   assert_null(add(&faults, "0.1 offset mut 0.25 0.2"));
   assert_null(add(&faults, "0.2 offset mut 0.5 0"));
-  assert_null(add(&faults, "0.4 bus-loss mut 0 0.1"));
+  assert_null(add(&faults, "0.4 bus-loss both 0 0.1"));
   static const double rows[][3] = {{0.0999, 0, 0},    {0.1, 0.25, 0}, {0.2, 0.75, 0},
                                    {0.2999, 0.75, 0}, {0.3, 0.5, 0},  {0.4, 0.5, 1},
                                    {0.4999, 0.5, 1},  {0.5, 0.5, 0},  {100.0, 0.5, 0}};
   for (size_t i = 0; i < COUNT(rows); i++) {
-    yoke_rig_upset upsets[2];
-    const bool is_lost = yoke__rig_fault_apply(&faults, rows[i][0], upsets);
-    check_near(upsets[0].offset, rows[i][1], 0.0);
-    assert_int_equal(is_lost, rows[i][2] != 0.0);
-    check_near(upsets[1].offset, 0.0, 0.0);
+    const yoke_rig_upsets upsets = yoke__rig_fault_apply(&faults, rows[i][0]);
+    check_near(upsets.motors[0].offset, rows[i][1], 0.0);
+    check_near(upsets.motors[1].offset, 0.0, 0.0);
+    assert_int_equal(upsets.links[0].is_down, rows[i][2] != 0.0);
+    assert_int_equal(upsets.links[1].is_down, rows[i][2] != 0.0);
   }
 }
 
@@ -180,7 +182,7 @@ static void test_fault_at_run_time(void** state) {
   }
   assert_int_equal(trial_get_whole(&d, "state_lm"), YOKE_RIG_ENABLED);
   check_near(trial_get(&d, "omega"), 50.0, 1.0);
-  trial_set_whole(&d, "fault_node", YOKE_RIG_LM);
+  trial_set_whole(&d, "fault_place", YOKE_RIG_AT_LM);
   trial_set_whole(&d, "fault", YOKE_RIG_TRIP);
   for (; k < 110; k++) {
     (void)trial_step(&d, k * 1e-3, 1e-3);
@@ -210,7 +212,7 @@ static void test_fault_at_run_time(void** state) {
 // a stop that nobody asked for is told once, with time and reason; a healthy run with latency tells nothing
 static void test_report(void** state) {
   (void)state;
-  static const char* const lines[] = {"0.05 drop-out lm 0 0.1", "0.05 bus-loss lm 0 0.01"};
+  static const char* const lines[] = {"0.05 drop-out lm 0 0.1", "0.05 bus-loss both 0 0.01"};
   static const char* const parts[] = {"the load drive tripped, no encoder (0x7305)",
                                       "it got no command for 5 cycles"};
   for (size_t i = 0; i < 3; i++) {
@@ -275,7 +277,7 @@ static void test_five_lost_in_a_row_b14(void** state) {
   (void)state;
   for (int n = 4; n <= 5; n++) {
     char fault[64];
-    (void)snprintf(fault, sizeof fault, "'0.5 bus-loss mut 0 %g'", n * 1e-3);
+    (void)snprintf(fault, sizeof fault, "'0.5 bus-loss both 0 %g'", n * 1e-3);
     sim s = open_steady(fault, "cell_noise: 0, latency: 0");
     sim_steps(&s, 500 + n - 1);
     check_near(rig_whole(&s, "n_held"), n - 1, 0.0);
@@ -366,6 +368,33 @@ static void test_link_in_the_unit(void** state) {
   }
   assert_true(ends[0] == ends[1]);
   assert_true(ends[0] != ends[2]);
+}
+
+// faults of the link on demand: the same as its settings, for a while; each direction on its own
+static void test_link_faults_on_demand(void** state) {
+  (void)state;
+  static const struct {
+    const char* fault;
+    double held, reports;  // cycles, at least
+    bool is_exact;
+  } rows[] = {
+      {"'0.5 delay out 0.002 0.1'", 2, 0, true},   {"'0.5 delay in 0.003 0.1'", 0, 3, true},
+      {"'0.5 bus-loss in 0 0.02'", 0, 20, true},   {"'0.5 loss out 0.3 0.1'", 10, 0, false},
+      {"'0.5 jitter out 0.002 0.2'", 5, 0, false}, {"'0.5 reorder in 0.3 0.2'", 0, 5, false},
+      {"'0.5 duplicate both 1 0.2'", 0, 0, true},
+  };
+  for (size_t i = 0; i < COUNT(rows); i++) {
+    sim s = open_steady(rows[i].fault, "cell_noise: 0");
+    sim_run(&s);
+    const double held = rig_whole(&s, "n_held"), reports = rig_whole(&s, "n_held_reports");
+    check_between(held, rows[i].held, rows[i].is_exact ? rows[i].held : 100.0);
+    check_between(reports, rows[i].reports, rows[i].is_exact ? rows[i].reports : 100.0);
+    assert_true(rows[i].held > 0.0 || held == 0.0);
+    assert_true(rows[i].reports > 0.0 || reports == 0.0);
+    check_near(rig_whole(&s, "state_lm"), YOKE_RIG_ENABLED, 0.0);
+    check_near(sim_read(&s, "rig.shaft"), 100.0, 0.5);
+    sim_close(&s);
+  }
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -482,6 +511,7 @@ int main(void) {
       cmocka_unit_test(test_five_lost_in_a_row_b14),
       cmocka_unit_test(test_link_by_hand),
       cmocka_unit_test(test_link_in_the_unit),
+      cmocka_unit_test(test_link_faults_on_demand),
       cmocka_unit_test(test_description),
       cmocka_unit_test(test_refusals),
       cmocka_unit_test(test_script),
