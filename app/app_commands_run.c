@@ -11,6 +11,10 @@ static const yoke_operand run_operands[] = {
 static const char* const trust_words[] = {"auto", "both", "half", "cheap", "none", NULL};
 static const yoke_option run_options[] = {
     {"set", "PATH=VALUE", true, YOKE_ARGUMENT_TEXT, NULL, yoke__help_set},
+    {"realtime", "[=FACTOR]", false, YOKE_ARGUMENT_TEXT, NULL,
+     "Let the clock release the steps: FACTOR simulated seconds per second, 1 if it is left out. "
+     "What happens when a step ends late is said by time.pace in the system file; without it every "
+     "step is computed and late ones are counted."},
     {"out", "DIR", false, YOKE_ARGUMENT_FOLDER, NULL,
      "Write the results to DIR, which is made if it is missing. "
      "The default is results/ and the name of the system file without its extension."},
@@ -59,6 +63,9 @@ static const yoke_exit run_exits[] = {
      "A quality limit that the system file gives was violated, or the result diverged or is judged "
      "wrong (unless --no-verdict or trust: {status: false} in the file). Results are complete; a "
      "stop limit ends the run early."},
+    {YOKE_EXIT_LATE,
+     "A run by the clock missed deadlines beyond its limit, or lost rows of the results. This goes "
+     "before status 3."},
     {YOKE_EXIT_INTERRUPTED,
      "The run was interrupted (Ctrl-C). Results up to the last step are complete. A second signal "
      "ends a run that hangs in a unit."},
@@ -71,6 +78,7 @@ static const yoke_example run_examples[] = {
     {"yoke run crane.yaml --pin fixed.yaml",
      "The same, with a system file that keeps what was chosen."},
     {"yoke run crane.yaml --format csv,hdf5 --quiet", "Two formats, nothing on the terminal."},
+    {"yoke run crane.yaml --realtime", "One simulated second per second of the clock."},
     {"yoke run engine.fmu --set time.stop=5 --set units.engine.with.mass=120",
      "An FMU on its own; the unit has the name of the file."},
     {"yoke run car.ssp --set time.step=1e-3", "A system of another tool."},

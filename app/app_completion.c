@@ -37,7 +37,7 @@ static void print_sentence(const char* text, const char* special, FILE* to) {
 
 // What follows an option that takes a value. Files and folders are left to bash itself.
 static void bash_value(const yoke_command* command, const yoke_option* option, FILE* to) {
-  if (option->argument == NULL) {
+  if (option->argument == NULL || yoke__option_is_optional(option)) {
     return;
   }
   fprintf(to, "    '%s --%s')\n", command->name, option->name);
@@ -120,11 +120,17 @@ static void zsh_action(yoke_argument_kind kind, FILE* to) {
 
 static void zsh_option(const yoke_option* option, FILE* to) {
   fprintf(to, " \\\n        '%s--%s%s[", option->is_repeatable ? "*" : "", option->name,
-          option->argument == NULL ? "" : "=");
+          option->argument == NULL           ? ""
+          : yoke__option_is_optional(option) ? "=-"
+                                             : "=");
   print_sentence(option->help, "[]:\\", to);
   fputc(']', to);
   if (option->argument != NULL) {
-    fprintf(to, ":%s:", option->argument);
+    if (yoke__option_is_optional(option)) {
+      fputs("::value:", to);
+    } else {
+      fprintf(to, ":%s:", option->argument);
+    }
     if (option->kind == YOKE_ARGUMENT_CHOICE) {
       fprintf(to, "_values -s , %s ", option->name);
       print_choices(option, " ", to);
@@ -180,7 +186,7 @@ static void fish_option(const yoke_command* command, const yoke_option* option, 
           option->name);
   print_sentence(option->help, "\\", to);
   fputc('\'', to);
-  if (option->argument != NULL) {
+  if (option->argument != NULL && !yoke__option_is_optional(option)) {
     fputs(option->kind == YOKE_ARGUMENT_FILE || option->kind == YOKE_ARGUMENT_FOLDER ? " -r -F"
                                                                                      : " -x",
           to);

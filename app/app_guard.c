@@ -229,6 +229,24 @@ static void insisted(int signal_number) {
   yoke__crash_end(YOKE_EXIT_INTERRUPTED);
 }
 
+void yoke__app_guard_overdue(void* to) {
+  (void)to;
+  yoke__crash_take_over();
+  char text[256] = "a step has not ended in the time that the watchdog allows";
+  const char* operation = NULL;
+  yoke_message why = {
+      .severity = YOKE_ERROR, .status = YOKE_UNIT_FAILED, .time = time_reached(), .text = text};
+  if (find_call(&why, &operation)) {
+    snprintf(text, sizeof text,
+             "has not returned from %s in the time that the watchdog allows; no safe action can be "
+             "done: FAULT",
+             operation);
+  }
+  receive(NULL, &why);
+  complete(&why);
+  yoke__crash_end(YOKE_EXIT_FAILED);
+}
+
 // ---- life
 
 void yoke__app_guard_start(void) {

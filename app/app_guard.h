@@ -20,6 +20,8 @@ void yoke__app_guard_start(void);
 void yoke__app_guard_set(const yoke_app_guarded* run);
 // The system whose units may be to blame for a crash in a thread of their own; NULL: none.
 void yoke__app_guard_system(const yoke_system* system);
+// A step of a paced run does not end: says so, completes the results and ends the process.
+void yoke__app_guard_overdue(void* to);
 // The program is about to end as it should.
 void yoke__app_guard_end(void);
 

@@ -50,7 +50,8 @@ static void print_entry(FILE* to, const char* left, int width, const char* text)
 
 static void option_left(const yoke_option* option, char* to, size_t size) {
   const char* argument = option->argument;
-  snprintf(to, size, "--%s%s%s%s", option->name, argument == NULL ? "" : " ",
+  const bool is_apart = argument != NULL && !yoke__option_is_optional(option);
+  snprintf(to, size, "--%s%s%s%s", option->name, is_apart ? " " : "",
            argument == NULL ? "" : argument, option->is_repeatable ? " ..." : "");
 }
 
@@ -76,7 +77,8 @@ static void print_usage(const yoke_command* command, FILE* to) {
   }
   for (size_t i = 0; i < command->n_options; i++) {
     const yoke_option* option = &command->options[i];
-    snprintf(piece, sizeof piece, "[--%s%s%s]%s", option->name, option->argument == NULL ? "" : " ",
+    snprintf(piece, sizeof piece, "[--%s%s%s]%s", option->name,
+             option->argument == NULL || yoke__option_is_optional(option) ? "" : " ",
              option->argument == NULL ? "" : option->argument, option->is_repeatable ? "..." : "");
     print_piece(to, piece, &column);
   }

@@ -42,7 +42,7 @@ static void print_entry(FILE* to, const char* dashes, const char* name, const ch
   print_text(to, name);
   fprintf(to, "\\fR");
   if (argument != NULL) {
-    fprintf(to, " \\fI");
+    fprintf(to, argument[0] == '[' ? "\\fI" : " \\fI");
     print_text(to, argument);
     fprintf(to, "\\fR");
   }
@@ -59,7 +59,9 @@ static void print_synopsis(const yoke_command* command, FILE* to) {
   for (size_t i = 0; i < command->n_options; i++) {
     const yoke_option* option = &command->options[i];
     fprintf(to, "[\\fB\\-\\-%s\\fR%s%s%s]%s\n", option->name,
-            option->argument == NULL ? "" : " \\fI",
+            option->argument == NULL           ? ""
+            : yoke__option_is_optional(option) ? "\\fI"
+                                               : " \\fI",
             option->argument == NULL ? "" : option->argument,
             option->argument == NULL ? "" : "\\fR", option->is_repeatable ? "...\\&" : "");
   }

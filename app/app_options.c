@@ -102,7 +102,7 @@ static bool read_option(yoke_options* to, int argc, char** argv, int* i) {
   if (option->argument == NULL && equals != NULL) {
     return yoke__app_error(command, "option --%s takes no value", option->name);
   }
-  if (option->argument != NULL && equals == NULL) {
+  if (option->argument != NULL && equals == NULL && !yoke__option_is_optional(option)) {
     // what looks like an option is one; `--out=--x` is still possible
     if (*i + 1 >= argc || strncmp(argv[*i + 1], "--", 2) == 0) {
       return yoke__app_error(command, "option --%s needs a value: --%s %s", option->name,

@@ -23,12 +23,16 @@ typedef enum yoke_argument_kind {
 // One option. The table says everything about it.
 typedef struct yoke_option {
   const char* name;      // without the dashes
-  const char* argument;  // name of its value ("DIR"); NULL: a switch
+  const char* argument;  // name of its value ("DIR"); NULL: a switch; "[=FACTOR]": may be left out
   bool is_repeatable;
   yoke_argument_kind kind;     // of the value
   const char* const* choices;  // YOKE_ARGUMENT_CHOICE: NULL-terminated
   const char* help;            // sentences; wrapped where printed
 } yoke_option;
+
+static inline bool yoke__option_is_optional(const yoke_option* option) {
+  return option->argument != NULL && option->argument[0] == '[';
+}
 
 // One argument without a name.
 typedef struct yoke_operand {

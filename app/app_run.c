@@ -12,6 +12,7 @@
 #include "base/base_crash.h"
 #include "base/base_json_read.h"
 #include "base/base_message_json.h"
+#include "base/base_number.h"
 #include "base/base_os.h"
 #include "base/base_status.h"
 
@@ -129,6 +130,24 @@ static void print_run(const json_t* summary, const char* directory, bool is_grow
          whole(recorded, "signals"), plural(whole(recorded, "signals")));
 }
 
+// How a run by the clock kept its deadlines, and what the system gave it for that.
+static void print_pace(const json_t* pace, long long n_lost) {
+  if (pace == NULL) {
+    return;
+  }
+  const json_t* system = json_object_get(pace, "system");
+  const char* note = yoke__json_find_text(system, "sched_fifo_note", "");
+  printf("%s\n", yoke__json_find_text(pace, "text", ""));
+  printf("SCHED_FIFO %s%s%s, memory locked: %s, own processor: %s\n",
+         yoke__json_find_text(system, "sched_fifo", ""), note[0] == '\0' ? "" : ": ", note,
+         yoke__json_find_text(system, "memory_locked", ""),
+         yoke__json_find_text(system, "processor", ""));
+  if (n_lost > 0) {
+    printf("%lld row%s of the results lost: the disk could not keep up\n", n_lost,
+           n_lost == 1 ? " was" : "s were");
+  }
+}
+
 static void print_circuit(const json_t* c) {
   const json_t* sizes = json_object_get(c, "sizes");
   const long long n_steps = whole(c, "steps"), n_solved = whole(sizes, "solved");
@@ -217,6 +236,7 @@ static void print_summary(const json_t* summary, const char* directory, bool is_
   size_t i = 0;
   json_t* part = NULL;
   print_run(summary, directory, is_growing);
+  print_pace(json_object_get(summary, "pace"), whole(json_object_get(summary, "recorded"), "lost"));
   json_array_foreach(json_object_get(summary, "circuits"), i, part) {
     print_circuit(part);
   }
@@ -260,6 +280,9 @@ static int exit_status(const yoke_run_info* info, const yoke_run_trust* trust, b
   if (info->status < 0) {
     return YOKE_EXIT_FAILED;
   }
+  if (info->is_late) {
+    return YOKE_EXIT_LATE;
+  }
   return info->is_violated || (trust->is_wrong && is_counted) ? YOKE_EXIT_QUALITY : YOKE_EXIT_OK;
 }
 
@@ -289,6 +312,24 @@ static bool read_mode(const yoke_options* options, yoke_trust_mode* mode) {
   }
   return bits == 0 ||
          yoke__app_error(options->command->name, "--trust: expected one mode, found several");
+}
+
+// The factor of --realtime; *pace stays 0 without it. False after a message.
+static bool read_pace(const yoke_options* options, double* pace) {
+  const char* value = is_judged(options) ? yoke__options_value(options, "realtime") : NULL;
+  if (value == NULL) {
+    return true;
+  }
+  *pace = 1;
+  if (value[0] == '\0') {
+    return true;
+  }
+  if (!yoke__number_parse(value, pace) || !(*pace > 0) || !(*pace <= 1e6)) {
+    return yoke__app_error(options->command->name,
+                           "--realtime: expected a number above 0 and up to 1e6, found '%.40s'",
+                           value);
+  }
+  return true;
 }
 
 // The run, and where it writes to.
@@ -416,6 +457,7 @@ static int run_simulation(yoke_simulation* simulation, const yoke_options* optio
   given.options = options;
   given.settings.record = &record;
   given.settings.progress = goes_on;
+  given.settings.overdue = yoke__app_guard_overdue;
   given.settings.command = command;
   given.directory = out == NULL ? directory : out;
   given.is_json = yoke__options_has(options, "json");
@@ -464,7 +506,9 @@ int yoke__app_run(yoke_system* system, const yoke_options* options, const char* 
   yoke_system_info info;
   yoke_system_get_info(system, &info);
   yoke_trust_mode trust = YOKE_TRUST_FILE;
+  double pace = 0;
   if (!yoke__options_choices(options, "format", &formats) || !read_mode(options, &trust) ||
+      !read_pace(options, &pace) ||
       !yoke__app_can_report(options, formats == 0 ? info.formats : formats)) {
     return YOKE_EXIT_USAGE;
   }
@@ -481,7 +525,7 @@ int yoke__app_run(yoke_system* system, const yoke_options* options, const char* 
       trust = search->advice.all[chosen].mode;
     }
     status = run_simulation(simulation, options, formats,
-                            (running){.settings = {.trust = trust},
+                            (running){.settings = {.trust = trust, .pace = pace},
                                       .place = place,
                                       .search = search,
                                       .chosen = chosen,

@@ -12,7 +12,7 @@
 //   yoke_simulation_destroy(&sim);
 //
 // Nothing is global: any number of simulations may live in one process, each used by one thread at a time. Once it has started
-// any thread may call yoke_simulation_write; yoke_simulation_cancel and yoke_simulation_get_progress at any time. A refused
+// any thread may call yoke_simulation_write; yoke_simulation_cancel, _emergency_stop, _state and _get_progress at any time. A refused
 // write sends its message from the thread that wrote.
 // What a simulation calls (units, methods, sinks, progress) cannot start, step, run, save, restore, record or destroy it: that
 // is YOKE_BUSY, and nothing happens. From progress everything may be read and written; elsewhere outputs may be read, numbers
@@ -94,18 +94,27 @@ typedef struct yoke_run_settings {
   // Companions, begun with the run; yoke_simulation_judge (trust.h) waits for them. Only for runs from the start time into
   // which nothing is written.
   yoke_trust_mode trust;
+  // Simulated seconds per second of the clock: steps are released by it (docs/pace.md). 0: as the system file says; negative:
+  // as fast as it goes, whatever the file says. Companions then start when the run has ended.
+  double pace;
+  // A step of a paced run has taken longer than its watchdog allows. Called once, by a thread of its own, while the thread
+  // that steps is still in there. NULL: only the state tells (YOKE_RUN_FAULT).
+  void (*overdue)(void* to);
 } yoke_run_settings;
 
 typedef struct yoke_run_info {
-  yoke_status status;  // YOKE_OK, YOKE_ENDED, YOKE_STOPPED, YOKE_INTERRUPTED or a failure
-  int64_t n_steps;     // macro steps
-  double t_reached;    // [s]
+  // YOKE_OK, YOKE_ENDED, YOKE_STOPPED, YOKE_LATE (missed deadlines stopped it), YOKE_INTERRUPTED or a failure
+  yoke_status status;
+  int64_t n_steps;   // macro steps
+  double t_reached;  // [s]
   double wall_s;
   bool is_violated;  // a quality limit that the system file gives was exceeded
   // a signal grew without bounds; with companions that is known once it is judged. A value that is not finite is a failure.
   bool is_diverged;
   // a signal still grew when the run ended: right if the plant is unstable by itself, which companions tell
   bool is_growing;
+  // a paced run missed deadlines beyond its limit, or lost rows
+  bool is_late;
   yoke_record_info record;
 } yoke_run_info;
 
@@ -135,6 +144,58 @@ YOKE_API const yoke_system* yoke_simulation_system(const yoke_simulation* simula
 YOKE_API const yoke_message* yoke_simulation_failure(const yoke_simulation* simulation);
 // Signals have jumped for a reason the units do not know: extrapolation starts anew at the next exchange.
 YOKE_API yoke_status yoke_simulation_declare_discontinuity(yoke_simulation* simulation);
+
+// ---- by the clock
+
+// States of a paced run. FAULT is left by a reset only.
+typedef enum yoke_run_state {
+  YOKE_RUN_INIT,       // it has not been started
+  YOKE_RUN_CALIBRATE,  // reserved for units that have to be calibrated; passed at once
+  YOKE_RUN_READY,      // the first step can be released
+  YOKE_RUN_RUN,
+  YOKE_RUN_STOPPING,  // the safe actions of the system file are being done, the loop goes on
+  YOKE_RUN_SAFE,      // they are done, or there was nothing to do
+  YOKE_RUN_FAULT,  // the same after a failure, an emergency stop or a step that did not come back
+  YOKE_N_RUN_STATES,
+} yoke_run_state;
+
+// Times in seconds.
+typedef struct yoke_times {
+  int64_t n;
+  double p50, p99, p999, max;
+} yoke_times;
+
+// How a paced run kept its deadlines. All 0: there was none.
+typedef struct yoke_pace_info {
+  double factor, period;     // simulated seconds per second; seconds of the clock between two steps
+  int64_t n_steps, n_late;   // macro steps; releases whose step ended after the next one was due
+  int64_t n_missed;          // slots of the grid in which nothing could be released
+  int64_t n_held;            // steps computed without the physical units
+  int64_t longest_run;       // late ones in a row
+  int64_t n_behind;          // slots by which simulated time ended behind the clock
+  double longest;            // how long after its deadline a step ended at worst [s]
+  yoke_times release, step;  // begin behind its grid time; computing time of a step
+  bool is_beyond;            // more than the limit of the system file allows
+  bool has_priority, has_memory,
+      has_processor;  // SCHED_FIFO, locked memory, a processor of its own
+  const char* grade;  // in words; lives until the next run
+} yoke_pace_info;
+
+// Figures of the last paced run, or of the present one from `progress`.
+YOKE_API yoke_status yoke_simulation_get_pace(const yoke_simulation* simulation,
+                                              yoke_pace_info* out);
+// Computing time of unit i (as yoke_system_get_unit counts them) per macro step of that run, and how many of these took longer
+// than its `budget`. YOKE_NO_SUCH_NAME: there is no unit i.
+YOKE_API yoke_status yoke_simulation_get_unit_pace(const yoke_simulation* simulation, size_t i,
+                                                   yoke_times* times, int64_t* n_over);
+// From any thread.
+YOKE_API yoke_run_state yoke_simulation_state(const yoke_simulation* simulation);
+// Stops a paced run from any thread, also from a signal handler: the safe actions are done, the run ends with YOKE_STOPPED and
+// the state is FAULT until it is reset. Any other run ends as by yoke_simulation_cancel.
+YOKE_API void yoke_simulation_emergency_stop(yoke_simulation* simulation);
+// Leaves FAULT. What made the run fail is not repaired: go back to a saved state, or make a new simulation. YOKE_BAD_ARG: it
+// is not in FAULT.
+YOKE_API yoke_status yoke_simulation_reset(yoke_simulation* simulation);
 
 // ---- variables
 

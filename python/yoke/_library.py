@@ -153,9 +153,14 @@ Progress = _struct("yoke_progress", time=c_double, t_start=c_double, t_stop=c_do
                    wall_s=c_double, bond=c_char_p, signal=c_char_p, relative=c_double)
 OnProgress = CFUNCTYPE(c_bool, c_void_p, POINTER(Progress))
 RunSettings = _struct("yoke_run_settings", record=POINTER(RecordSettings), progress=OnProgress, to=c_void_p,
-                      command=c_char_p, trust=c_int)
+                      command=c_char_p, trust=c_int, pace=c_double, overdue=CFUNCTYPE(None, c_void_p))
 RunInfo = _struct("yoke_run_info", status=c_int, n_steps=c_int64, t_reached=c_double, wall_s=c_double,
-                  is_violated=c_bool, is_diverged=c_bool, is_growing=c_bool, record=RecordInfo)
+                  is_violated=c_bool, is_diverged=c_bool, is_growing=c_bool, is_late=c_bool, record=RecordInfo)
+Times = _struct("yoke_times", n=c_int64, p50=c_double, p99=c_double, p999=c_double, max=c_double)
+PaceInfo = _struct("yoke_pace_info", factor=c_double, period=c_double, n_steps=c_int64, n_late=c_int64,
+                   n_missed=c_int64, n_held=c_int64, longest_run=c_int64, n_behind=c_int64, longest=c_double,
+                   release=Times, step=Times, is_beyond=c_bool, has_priority=c_bool, has_memory=c_bool,
+                   has_processor=c_bool, grade=c_char_p)
 Handle = _struct("yoke_handle", unit=c_uint32, variable=c_uint32, element=c_uint32, n=c_uint32)
 RunTrust = _struct("yoke_run_trust", verdict=c_int, reason=c_char_p, is_diverged=c_bool, is_wrong=c_bool,
                    left_out=c_char_p, n_signals=c_size_t)
@@ -186,6 +191,7 @@ NO_OFFSET = c_size_t(-1).value
 END_WANTED = 8  # YOKE_STEP_END_WANTED
 FORMATS = {"csv": 1, "hdf5": 2, "mat": 4}
 TRUST = ("none", "file", "auto", "both", "half", "cheap")  # companions of a run
+RUN_STATES = ("INIT", "CALIBRATE", "READY", "RUN", "STOPPING", "SAFE", "FAULT")  # of a paced run
 
 # ---- prototypes: (result, arguments); objects are c_void_p, so that one closed object is NULL everywhere
 _p, _pp = c_void_p, POINTER(c_void_p)
@@ -226,6 +232,11 @@ _PROTOTYPES = {
     "yoke_simulation_get_band": (c_int, _p, c_size_t, _reals, _reals, c_size_t, POINTER(c_size_t)),
     "yoke_simulation_get_flow": (c_int, _p, c_size_t, POINTER(FlowTrust)),
     "yoke_simulation_cancel": (None, _p),
+    "yoke_simulation_get_pace": (c_int, _p, POINTER(PaceInfo)),
+    "yoke_simulation_get_unit_pace": (c_int, _p, c_size_t, POINTER(Times), POINTER(c_int64)),
+    "yoke_simulation_state": (c_int, _p),
+    "yoke_simulation_emergency_stop": (None, _p),
+    "yoke_simulation_reset": (c_int, _p),
     "yoke_simulation_get_progress": (c_int, _p, POINTER(Progress)),
     "yoke_simulation_is_done": (c_bool, _p),
     "yoke_simulation_time": (c_double, _p),

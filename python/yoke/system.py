@@ -21,7 +21,7 @@ from ._library import Status, encode, expect, lib, text
 from .message import Error, Message, Messages, log
 from .result import MemorySink, Result, copy_numbers, numpy
 from .unit import UnitTable
-from .view import (Alarm, Bond, Flow, Progress, Signal, State, StepTimes, connection_view, coupling_view, unit_view, variable_view,
+from .view import (Alarm, Bond, Flow, Progress, Signal, State, StepTimes, connection_view, coupling_view, pace_view, unit_view, variable_view,
                    view)
 
 
@@ -294,7 +294,7 @@ class System:
                 if time.perf_counter() - begin < 0.05:
                     n *= 2
 
-    def run(self, out=None, format=None, progress=None, trust="file"):
+    def run(self, out=None, format=None, progress=None, trust="file", pace=None):
         """Runs to the stop time, judges the run, and returns what was recorded as a Result.
 
         out: folder for files too (those that the system file asks for, else results.csv; and summary.json). format:
@@ -307,7 +307,12 @@ class System:
         the run itself is over, is no exception: the Result has no verdict (None) and all rows. Units written in Python
         are run once more only where "both", "half" or "cheap" asks for it, in new instances, after the run and not at
         the same time; what they share with one another is seen by all.
+
+        pace: the clock releases the steps, so many simulated seconds per second; None: as the system file says; 0: as
+        fast as it goes. `System.pace` then tells how the deadlines were kept.
         """
+        if pace is not None and not expect("pace", pace, int, float) >= 0:
+            raise ValueError(f"pace is a number of at least 0, found {pace!r}")
         companions = "none" if trust is None else expect("trust", trust, str)
         if companions not in _library.TRUST:
             raise ValueError(f"trust is one of {', '.join(_library.TRUST)}; found {trust!r}")
@@ -328,7 +333,8 @@ class System:
 
         info = _library.RunInfo()
         settings = _library.RunSettings(progress=_library.OnProgress(on_progress),
-                                        trust=_library.TRUST.index(companions))
+                                        trust=_library.TRUST.index(companions),
+                                        pace=0 if pace is None else pace or -1)
         with KeepInterrupts() as kept:
             status = lib.yoke_simulation_run(self._simulation, byref(settings), byref(info))
             self.wall_s = info.wall_s
@@ -369,6 +375,25 @@ class System:
     def cancel(self):
         """Ends a run() or run_to() of another thread after its present macro step: status is then INTERRUPTED."""
         lib.yoke_simulation_cancel(self._simulation)
+
+    @property
+    def pace(self):
+        """How the last paced run kept its deadlines, as a yoke.Pace; None: there was none."""
+        info = self._get(lib.yoke_simulation_get_pace, _library.PaceInfo, self._simulation)
+        return pace_view(info) if info.factor > 0 else None
+
+    @property
+    def state(self):
+        """INIT, CALIBRATE, READY, RUN, STOPPING, SAFE or FAULT (docs/pace.md); may be asked from any thread."""
+        return _library.RUN_STATES[lib.yoke_simulation_state(self._simulation)]
+
+    def emergency_stop(self):
+        """Stops a paced run from any thread: safe actions are done, the state is FAULT until reset_fault()."""
+        lib.yoke_simulation_emergency_stop(self._simulation)
+
+    def reset_fault(self):
+        """Leaves FAULT."""
+        self._check(lib.yoke_simulation_reset(self._simulation))
 
     @property
     def time(self):
@@ -627,14 +652,14 @@ class System:
         return document
 
 
-def run(path, set=None, out=None, format=None, progress=None, units=None, libraries=(), trust="file"):
+def run(path, set=None, out=None, format=None, progress=None, units=None, libraries=(), trust="file", pace=None):
     """Runs a system to its stop time and returns a Result: named columns, verdicts, error bands, summary, messages.
 
     >>> result = yoke.run("crane.yaml", set={"time.step": 1e-3})        # doctest: +SKIP
     >>> result["arm.s"], result.verdict                                 # doctest: +SKIP
 
-    path, set, units and libraries are those of yoke.System; out, format, progress and trust those of System.run.
+    path, set, units and libraries are those of yoke.System; out, format, progress, trust and pace those of System.run.
     """
     with System(path, set, units, libraries) as system:
-        return system.run(out, format, progress, trust)
+        return system.run(out, format, progress, trust, pace)
 

@@ -184,6 +184,43 @@ class StepTimes:
 
 
 @dataclass(frozen=True)
+class Times:
+    """n times in seconds: median, 99 %, 99.9 %, largest."""
+    n: int
+    p50: float
+    p99: float
+    p999: float
+    max: float
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How a run by the clock kept its deadlines (docs/pace.md).
+
+    factor: simulated seconds per second; period [s]: of the clock between two steps; n_late: steps that ended after the
+    next one was due; n_missed: slots in which nothing could be released; n_held: steps computed without the physical
+    units; longest_run: late ones in a row; n_behind: slots by which simulated time is behind the clock; longest [s]:
+    behind a deadline; release, step: Times of the lateness of releases and of computing; grade: the same in words.
+    """
+    factor: float
+    period: float
+    n_steps: int
+    n_late: int
+    n_missed: int
+    n_held: int
+    longest_run: int
+    n_behind: int
+    longest: float
+    release: Times
+    step: Times
+    is_beyond: bool
+    has_priority: bool
+    has_memory: bool
+    has_processor: bool
+    grade: str
+
+
+@dataclass(frozen=True)
 class Progress:
     """Where a run stands: simulation time [s], share done (0 to 1), wall time [s], the bond whose alarm began last."""
     time: float
@@ -257,3 +294,12 @@ def coupling_view(struct, health):
         settings[text(parameter.name)] = items[int(value)] if items and 0 <= value < len(items) else value
     return view(Coupling, struct, method=text(ops.name), settings=settings,
                 health=dict(zip(map(text, ops.health_names[:ops.n_health]), health)))
+
+
+def pace_view(info):
+    """A yoke_pace_info as Pace."""
+    values = {field.name: getattr(info, field.name) for field in dataclasses.fields(Pace)}
+    for name in ("release", "step"):
+        values[name] = Times(*(getattr(values[name], field.name) for field in dataclasses.fields(Times)))
+    values["grade"] = text(values["grade"])
+    return Pace(**values)

@@ -41,11 +41,15 @@ struct yoke_simulation {
   uint64_t id;        // of its images
   atomic_uint phase;  // YOKE_API_*
   atomic_bool is_cancelled;
-  atomic_bool is_abandoned;  // by another thread, which completes the results
-  atomic_bool is_back;       // the run has come back all the same
-  atomic_bool is_closing;    // its results are being completed
-  atomic_bool is_written;    // values came from outside: the system file does not know them
-  atomic_bool is_over;       // ended, stopped or failed, for other threads
+  atomic_bool is_abandoned;     // by another thread, which completes the results
+  atomic_bool is_back;          // the run has come back all the same
+  atomic_bool is_closing;       // its results are being completed
+  atomic_bool is_written;       // values came from outside: the system file does not know them
+  atomic_bool is_over;          // ended, stopped or failed, for other threads
+  atomic_bool is_stop_wanted;   // emergency stop of a paced run
+  _Atomic(yoke_pace*) pace;     // of the last paced run, or the present one; NULL: none
+  struct yoke_api_pace* paced;  // what it takes from the system while it runs
+  char grade[128];              // of the last paced run
 };
 
 // The work of yoke_simulation_start, for those who have entered.
@@ -80,6 +84,20 @@ void yoke__api_explain_heat(const yoke_simulation* simulation, size_t i,
 void yoke__api_json_trust(const yoke_trust* trust, yoke_json* json);
 // The message as it is told: the one unit of a netlist on its own has no name of its own.
 yoke_message yoke__api_reword(const yoke_simulation* simulation, const yoke_message* message);
+
+// Runs that follow the clock (api_pace.c). The factor that a run is asked for; 0: it does not follow the clock.
+double yoke__api_pace_factor(const yoke_simulation* simulation, const yoke_run_settings* settings);
+// Whether it can: takes the memory for it, and refuses with a message.
+yoke_status yoke__api_pace_check(yoke_simulation* simulation, const yoke_run_settings* settings);
+// Before the loop: the pacer, memory, priority, processor, watchdog. After it: all of that is given back.
+void yoke__api_pace_begin(yoke_simulation* simulation, const yoke_run_settings* settings);
+void yoke__api_pace_end(yoke_simulation* simulation);
+// Deadlines beyond the limit, rows lost; a sentence about it, and about units that exceeded their budget.
+bool yoke__api_is_late(const yoke_simulation* simulation);
+void yoke__api_report_pace(yoke_simulation* simulation);
+// "pace" of the summary; nothing if the run did not follow the clock.
+void yoke__api_json_pace(const yoke_simulation* simulation, yoke_json* json);
+void yoke__api_pace_free(yoke_simulation* simulation);
 
 // How a run ended (api_status.c): has a signal diverged, and what is said of it? False while it goes on or after a failure.
 typedef struct yoke_divergence {

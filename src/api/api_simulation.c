@@ -192,6 +192,7 @@ void yoke_simulation_destroy(yoke_simulation** handle) {
     simulation->system->is_running = false;
   }
   yoke__messages_free(&simulation->messages);
+  yoke__api_pace_free(simulation);
   free(simulation->starts);
   free(simulation->command);
   free(simulation->results);
@@ -239,6 +240,9 @@ static yoke_message describe_limit(const yoke_simulation* simulation, const yoke
 // What ended the run, as its failure: growth, or a limit.
 static void note_stop(yoke_simulation* simulation) {
   yoke_divergence divergence;
+  if (!simulation->state->is_stopped) {
+    return;  // an emergency stop, which is its own reason
+  }
   if (simulation->state->watch.stopped_by != YOKE_NOT_FOUND) {
     if (yoke__api_is_diverged(simulation, &divergence)) {
       const yoke_message message = yoke__api_divergence_message(&divergence);
@@ -400,7 +404,8 @@ static bool show_progress(void* to) {
   const running* job = to;
   yoke_progress progress;
   yoke_simulation_get_progress(job->simulation, &progress);
-  if (job->simulation->trust != NULL) {
+  // companions of a paced run have not begun
+  if (job->simulation->trust != NULL && job->simulation->state->pace == NULL) {
     yoke__trust_watch(job->simulation->trust, progress.share,
                       cpu_seconds(job->simulation, yoke__os_cpu_ns() - job->cpu_ns));
   }
@@ -422,7 +427,7 @@ static yoke_trust_mode choose_mode(const yoke_simulation* simulation, yoke_trust
 static const char written_text[] = "values were written into the run, which companions do not know";
 
 // Companions begin beside the run. Without memory for them the run goes on alone, and the verdict says so.
-static void start_trust(yoke_simulation* simulation, yoke_trust_mode mode) {
+static void start_trust(yoke_simulation* simulation, yoke_trust_mode mode, bool is_paced) {
   const yoke_system* system = simulation->system;
   yoke__trust_destroy(&simulation->trust);
   mode = choose_mode(simulation, mode);
@@ -434,8 +439,10 @@ static void start_trust(yoke_simulation* simulation, yoke_trust_mode mode) {
     why = written_text;
   }
   if (why == NULL) {
+    // beside a run that follows the clock they would take its processors
     const yoke_status begun =
-        yoke__trust_begin(system, simulation->state, mode, &simulation->trust);
+        is_paced ? yoke__trust_begin_alone(system, simulation->state, mode, &simulation->trust)
+                 : yoke__trust_begin(system, simulation->state, mode, &simulation->trust);
     why = begun >= 0                ? NULL
           : begun == YOKE_NO_MEMORY ? "there is no memory for companions"
                                     : "there are no descriptors for companions";
@@ -455,25 +462,35 @@ static yoke_status run(yoke_simulation* simulation, const yoke_run_settings* set
   if (status >= 0 && (unsigned)settings->trust > YOKE_TRUST_CHEAP) {
     status = yoke__api_refuse(simulation, YOKE_BAD_ARG, NULL, NULL, "unknown companions");
   }
+  const bool is_paced = yoke__api_pace_factor(simulation, settings) > 0;
+  status = status >= 0 && is_paced ? yoke__api_pace_check(simulation, settings) : status;
   info->status = status;
   YOKE_TRY(status);
   free(simulation->command);
   simulation->command = settings->command == NULL ? NULL : copy_text(settings->command);
   status = settings->record == NULL ? YOKE_OK : start_recording(simulation, settings->record);
   running job = {simulation, settings, yoke__os_cpu_ns()};
-  const yoke_loop_settings loop = {
+  yoke_loop_settings loop = {
       .is_cancelled = &simulation->is_cancelled,
       .progress = show_progress,
       .to = &job,
+      .is_stop_wanted = &simulation->is_stop_wanted,
   };
   free(simulation->results);  // those of an earlier run keep their own verdict
   simulation->results = NULL;
   if (status >= 0) {
     // behind the recording, so that companions take nothing from it; its writer has no rows yet and waits
-    start_trust(simulation, settings->trust);
+    start_trust(simulation, settings->trust, is_paced);
+    if (is_paced) {
+      yoke__api_pace_begin(simulation, settings);
+      loop.pace = simulation->pace;
+    }
     const uint64_t mode = yoke__os_float_mode_set();
     status = yoke__master_loop(simulation->system, simulation->state, &loop, &simulation->loop);
     yoke__os_float_mode_restore(mode);
+    if (is_paced) {
+      yoke__api_pace_end(simulation);
+    }
     if (atomic_load(&simulation->is_abandoned)) {
       atomic_store(&simulation->is_back, true);
       info->status = YOKE_INTERRUPTED;
@@ -488,6 +505,9 @@ static yoke_status run(yoke_simulation* simulation, const yoke_run_settings* set
       yoke__api_report_divergence(simulation);
     }
     note_end(simulation, status);
+    if (is_paced) {
+      yoke__api_report_pace(simulation);
+    }
     if (status == YOKE_STOPPED) {
       yoke_send(&simulation->sink, &simulation->loop.failure.message);
     }
@@ -506,6 +526,7 @@ static yoke_status run(yoke_simulation* simulation, const yoke_run_settings* set
                                          simulation->state->watch.stopped_by != YOKE_NOT_FOUND,
                           .is_diverged = yoke__api_is_diverged(simulation, &divergence),
                           .is_growing = yoke__api_is_growing(simulation),
+                          .is_late = is_paced && yoke__api_is_late(simulation),
                           .record = simulation->loop.record};
   return status;
 }

@@ -87,7 +87,9 @@ const char* yoke__api_status_word(const yoke_simulation* simulation) {
   case YOKE_ENDED:
     return "ended by a unit";
   case YOKE_STOPPED:
-    return "stopped by a quality limit";
+    return simulation->state->is_stopped ? "stopped by a quality limit" : "emergency stop";
+  case YOKE_LATE:
+    return "stopped by missed deadlines";
   case YOKE_INTERRUPTED:
     return "interrupted";
   default:

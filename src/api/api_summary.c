@@ -669,6 +669,7 @@ static void json_summary(const yoke_simulation* simulation, yoke_json* json) {
   yoke__json_boolean(json, "denormals_flushed", true);
   yoke__json_string(json, "command", simulation->command == NULL ? "" : simulation->command);
   json_run(system, info, json);
+  yoke__api_json_pace(simulation, json);
   if (state != NULL && system->is_adaptive) {
     yoke__json_begin_object(json, "steps_chosen");
     yoke__json_number(json, "least", state->h_least);

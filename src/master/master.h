@@ -332,6 +332,8 @@ typedef struct yoke_state {
 
   yoke_mailbox mail;  // values written from outside
 
+  struct yoke_pace* pace;  // of a run that follows the clock; NULL: it does not
+
   yoke_record* record;
   int64_t record_wait;
   int64_t n_rows;
@@ -415,7 +417,7 @@ yoke_status yoke__master_tape(const yoke_system* system, yoke_state* state, int6
                               const bool is_kept[], size_t max_bytes);
 void yoke__master_end_tape(yoke_state* state);
 
-// Gives the recorder a row for the present time. Waits for room (unpaced).
+// Gives the recorder a row for the present time. Waits for room, unless the run is paced: then the row is lost and counted.
 yoke_status yoke__master_record(const yoke_system* system, yoke_state* state);
 
 // --- between the files of this folder ---
@@ -453,6 +455,8 @@ void yoke__master_linearise(const yoke_system* system, yoke_state* state, size_t
 // A thread for work beside the steps, asleep until there is some. may_wait: whoever asks for the end of the work gets it,
 // so that results do not depend on time; a run that is paced by the clock must not wait. NULL: none could be made.
 const yoke_coupling_worker* yoke__master_worker_create(bool may_wait);
+// Between two steps: whether it waits from now on.
+void yoke__master_worker_let_wait(const yoke_coupling_worker* face, bool may_wait);
 void yoke__master_worker_destroy(const yoke_coupling_worker* face);
 // Outputs into y; a number that is not finite is a failure.
 yoke_status yoke__master_get_outputs(const yoke_system* system, size_t unit, double t, double y[],
@@ -464,6 +468,11 @@ yoke_status yoke__master_advance_units(const yoke_system* system, yoke_state* st
 // Inputs that follow a polynomial, at the start of the call that begins `ticks` after the slot.
 void yoke__master_extrapolate(const yoke_system* system, yoke_state* state, size_t first_group,
                               size_t n_groups, int64_t ticks);
+// Paced runs (master_paced.c). What the safe actions make of the inputs of a unit, in u or, is_slope, in their derivatives.
+void yoke__master_steer(const yoke_system* system, const yoke_state* state,
+                        const yoke_system_unit* su, double u[], bool is_slope);
+// A unit has failed: whether the slot goes on without it, its last outputs held.
+bool yoke__master_keep_unit(const yoke_system* system, yoke_state* state, size_t unit);
 // What others want to know of call j: strips for the ledger, values for coupling methods.
 void yoke__master_keep_call(const yoke_system* system, yoke_state* state,
                             const yoke_system_unit* su, int64_t j, const double y[]);

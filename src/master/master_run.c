@@ -1,4 +1,4 @@
-// The outer loop of a free-running simulation.
+// The outer loop; that of a free-running simulation.
 #include "master/master_run.h"
 
 #include "base/base_os.h"
@@ -68,8 +68,9 @@ yoke_status yoke__master_loop(const yoke_system* system, yoke_state* state,
   if (info->begin_ns == 0) {
     info->begin_ns = start;
   }
-  info->status = run_steps(system, state, settings, info);
-  if (info->status < 0 && info->status != YOKE_INTERRUPTED) {
+  info->status = settings->pace != NULL ? yoke__master_paced_loop(system, state, settings, info)
+                                        : run_steps(system, state, settings, info);
+  if (info->status < 0 && info->status != YOKE_INTERRUPTED && info->failure.message.text == NULL) {
     yoke__failure_copy(&info->failure, &state->failure);
   }
   info->iteration = state->iteration;

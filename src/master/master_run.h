@@ -4,12 +4,15 @@
 
 #include "base/base_histogram.h"
 #include "master/master.h"
+#include "master/master_pace.h"
 
 typedef struct yoke_loop_settings {
   const atomic_bool* is_cancelled;  // asked before every macro step; NULL: never
   bool (*progress)(
       void* to);  // about ten times a second, between macro steps; false ends the loop; NULL: none
   void* to;
+  yoke_pace* pace;                    // the run follows its clock; NULL: as fast as it goes
+  const atomic_bool* is_stop_wanted;  // emergency stop of a paced run; NULL: never
 } yoke_loop_settings;
 
 // How it went so far. Zeroed is the beginning.
@@ -29,6 +32,12 @@ typedef struct yoke_loop_info {
 // One macro step, its time taken now and then.
 yoke_status yoke__master_timed_step(const yoke_system* system, yoke_state* state,
                                     yoke_loop_info* info);
+// The same by the clock (master_paced.c), once yoke__master_prepare_pace was called.
+yoke_status yoke__master_paced_loop(const yoke_system* system, yoke_state* state,
+                                    const yoke_loop_settings* settings, yoke_loop_info* info);
+// Settings and units of a pacer, with all its figures at 0. factor: simulated seconds per second of the clock.
+void yoke__master_prepare_pace(const yoke_system* system, double factor,
+                               const yoke_pace_clock* clock, yoke_pace* pace);
 // Macro steps to the stop time, a failure or a cancel. Returns info->status.
 yoke_status yoke__master_loop(const yoke_system* system, yoke_state* state,
                               const yoke_loop_settings* settings, yoke_loop_info* info);

@@ -5,6 +5,7 @@
 #include "base/base_call.h"
 #include "base/base_check.h"
 #include "master/master.h"
+#include "master/master_pace.h"
 
 static yoke_status advance_all(const yoke_system* system, yoke_state* state);
 static void account(yoke_state* state);
@@ -82,6 +83,11 @@ static yoke_status advance_gauss_seidel(const yoke_system* system, yoke_state* s
   for (size_t k = 0; k < system->n_gs; k++) {
     // only the laws and fresh units that this one listens to
     const size_t unit = system->gs_order[k], first = system->unit_refresh_first[unit];
+    yoke_pace* pace = state->pace;
+    if (pace != NULL && yoke__pace_leaves_out(pace, unit)) {
+      continue;
+    }
+    const int64_t before = pace == NULL ? 0 : pace->clock.now_ns(pace->clock.self);
     YOKE_TRY(yoke__master_refresh(system, state, system->unit_refresh + first,
                                   system->unit_refresh_first[unit + 1] - first));
     yoke__master_take_in(system, state, unit);
@@ -89,7 +95,12 @@ static yoke_status advance_gauss_seidel(const yoke_system* system, yoke_state* s
     yoke__call_name(call, system->units[unit].name);
     const yoke_status status = yoke__master_advance(system, state, unit, &state->failure);
     yoke__call_name(call, NULL);
-    YOKE_TRY(status);
+    if (pace != NULL) {
+      pace->units[unit].step_ns += pace->clock.now_ns(pace->clock.self) - before;
+    }
+    if (status < 0 && !yoke__master_keep_unit(system, state, unit)) {
+      return status;
+    }
   }
   return YOKE_OK;
 }

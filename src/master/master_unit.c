@@ -7,6 +7,7 @@
 #include "base/base_number.h"
 #include "base/base_os.h"
 #include "master/master.h"
+#include "master/master_pace.h"
 
 yoke_status yoke__master_get_outputs(const yoke_system* system, size_t unit, double t, double y[],
                                      yoke_failure* failure) {
@@ -117,6 +118,9 @@ static yoke_status set_derivatives(const yoke_system* system, yoke_state* state,
       for (size_t i = 0; i < group->setup.n_signals; i++) {
         state->du[group->taps[i].to] = d[i];
       }
+    }
+    if (su->is_steered && state->pace != NULL) {
+      yoke__master_steer(system, state, su, state->du, true);
     }
     YOKE_TRY(su->unit.ops->set_input_derivatives(su->unit.self, order, du, su->unit.n_u));
     weight *= su->step / order;
@@ -263,6 +267,9 @@ yoke_status yoke__master_advance(const yoke_system* system, yoke_state* state, s
     if (su->n_groups > 0) {
       yoke__master_extrapolate(system, state, su->first_group, su->n_groups, j * su->period);
     }
+    if (su->is_steered && state->pace != NULL) {
+      yoke__master_steer(system, state, su, state->u, false);
+    }
     if (j == 0 || su->n_groups > 0) {
       yoke_status status = yoke__unit_set_inputs(&su->unit, state->u + su->u);
       if (status >= 0 && su->derivative_order > 0) {
@@ -308,9 +315,9 @@ yoke_status yoke__master_advance(const yoke_system* system, yoke_state* state, s
 
 static bool is_plain(const yoke_system_unit* su) {
   const yoke_unit* u = &su->unit;
-  return !su->is_law && su->n_steps == 1 && su->n_slots == 1 && su->derivative_order == 0 &&
-         su->n_sends == 0 && su->n_flows == 0 && su->n_inflows == 0 && !su->has_linear &&
-         su->n_typed_inputs == 0 && su->n_typed_outputs == 0 &&
+  return !su->is_law && !su->is_steered && su->n_steps == 1 && su->n_slots == 1 &&
+         su->derivative_order == 0 && su->n_sends == 0 && su->n_flows == 0 && su->n_inflows == 0 &&
+         !su->has_linear && su->n_typed_inputs == 0 && su->n_typed_outputs == 0 &&
          (u->ops->set_inputs != NULL || u->n_inputs <= 1) &&
          (u->ops->get_outputs != NULL || u->n_outputs <= 1);
 }
@@ -487,6 +494,36 @@ static inline yoke_status advance_plain(const yoke_system* system, yoke_state* s
                   : yoke__master_fail_not_finite(system, hot->unit, t + hot->h, hot->y_to, failure);
 }
 
+static inline yoke_status advance_hot(const yoke_system* system, yoke_state* state,
+                                      const yoke_hot* hot, uint64_t mode, yoke_failure* failure) {
+  return hot->advance != NULL ? advance_whole(system, state, hot, mode, failure)
+         : hot->step != NULL  ? advance_plain(system, state, hot, failure)
+                              : yoke__master_advance(system, state, hot->unit, failure);
+}
+
+// The same in a paced run: every unit is timed, some are left out.
+static YOKE_NOINLINE yoke_status advance_paced(const yoke_system* system, yoke_state* state,
+                                               int thread, uint64_t mode, yoke_call* call) {
+  yoke_failure* failure = &state->failures[thread];
+  const yoke_hot* end = state->hot + system->thread_first[thread + 1];
+  yoke_pace* pace = state->pace;
+  int64_t before = pace->clock.now_ns(pace->clock.self);
+  for (const yoke_hot* hot = state->hot + system->thread_first[thread]; hot < end; hot++) {
+    if (yoke__pace_leaves_out(pace, hot->unit)) {
+      continue;
+    }
+    yoke__call_name(call, hot->name);
+    const yoke_status status = advance_hot(system, state, hot, mode, failure);
+    const int64_t now = pace->clock.now_ns(pace->clock.self);
+    pace->units[hot->unit].step_ns += now - before;
+    before = now;
+    if (status < 0 && !yoke__master_keep_unit(system, state, hot->unit)) {
+      return status;
+    }
+  }
+  return YOKE_OK;
+}
+
 yoke_status yoke__master_advance_units(const yoke_system* system, yoke_state* state, int thread) {
   yoke_failure* failure = &state->failures[thread];
   const yoke_hot* hot = state->hot + system->thread_first[thread];
@@ -495,11 +532,13 @@ yoke_status yoke__master_advance_units(const yoke_system* system, yoke_state* st
   yoke_call* call = yoke__call_here();
   yoke__call_prepare(call, "step", state->t);
   yoke_status status = YOKE_OK;
+  if (state->pace != NULL) {
+    status = advance_paced(system, state, thread, mode, call);
+    hot = end;
+  }
   for (; hot < end && status >= 0; hot++) {
     yoke__call_name(call, hot->name);  // one store: who is to blame should it not come back
-    status = hot->advance != NULL ? advance_whole(system, state, hot, mode, failure)
-             : hot->step != NULL  ? advance_plain(system, state, hot, failure)
-                                  : yoke__master_advance(system, state, hot->unit, failure);
+    status = advance_hot(system, state, hot, mode, failure);
   }
   yoke__call_name(call, NULL);
   return status < 0 ? status : YOKE_OK;

@@ -78,6 +78,12 @@ const yoke_coupling_worker* yoke__master_worker_create(bool may_wait) {
   return &w->face;
 }
 
+void yoke__master_worker_let_wait(const yoke_coupling_worker* face, bool may_wait) {
+  if (face != NULL) {
+    ((worker*)face->context)->may_wait = may_wait;
+  }
+}
+
 void yoke__master_worker_destroy(const yoke_coupling_worker* face) {
   if (face == NULL) {
     return;

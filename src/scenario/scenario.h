@@ -106,6 +106,30 @@ typedef struct yoke_scenario_adaptive {
   yoke_place place;
 } yoke_scenario_adaptive;
 
+// What a run that is paced by the clock does once a step ends after its deadline (docs/pace.md).
+typedef enum yoke_overrun {
+  YOKE_OVERRUN_CONTINUE,  // go on at the next grid time; simulated time falls behind the clock
+  YOKE_OVERRUN_HOLD,      // the same, but `limit` overruns in a row stop the run
+  YOKE_OVERRUN_SKIP,      // compute what was missed without the physical units; `limit` as above
+  YOKE_OVERRUN_STOP,      // the first overrun stops the run
+  YOKE_OVERRUN_CATCH_UP,  // the next steps follow at once; not with physical units
+} yoke_overrun;
+
+extern const char* const yoke__overrun_words[];  // "continue", ..., NULL
+
+#define YOKE_PACE_LIMIT                                                                            \
+  3  // overruns in a row, or slots of lag, from which on a run was not in time
+
+// `time.pace`.
+typedef struct yoke_scenario_pacing {
+  bool is_given;
+  double factor;  // simulated seconds per second of the clock; default 1
+  yoke_overrun overrun;
+  int64_t limit;    // default YOKE_PACE_LIMIT
+  double watchdog;  // longest step [s]; 0: no watchdog; NaN: not given
+  yoke_place place;
+} yoke_scenario_pacing;
+
 typedef struct yoke_scenario_iteration {
   yoke_iteration_mode mode;      // default mean
   yoke_iteration_update update;  // default fixed-point
@@ -193,6 +217,7 @@ typedef struct yoke_scenario_unit {
   yoke_exchange exchange;
   double tolerance;         // iterative schemes; 0: that of `iteration`
   double cost_s;            // expected computing time of a step; 0: what the unit says
+  double budget_s;          // computing time of a macro step in a paced run; 0: no limit
   bool has_no_feedthrough;  // `feedthrough: none`
   const yoke_scenario_through* feedthrough;  // outputs of which the file says it
   size_t n_feedthrough;
@@ -203,6 +228,13 @@ typedef struct yoke_scenario_endpoint {
   const char* variable;  // may end in [i] or [i,j], one element of an array; see system/
   yoke_place place;
 } yoke_scenario_endpoint;
+
+// One entry of `safe`: an input that is led to a value when a paced run stops.
+typedef struct yoke_scenario_action {
+  yoke_scenario_endpoint input;
+  double to, over;  // in so many seconds of the clock; default 0, 0
+  yoke_place place;
+} yoke_scenario_action;
 
 // Whether a connection carries the mean of its output over the exchange interval (`average`).
 typedef enum yoke_scenario_average {
@@ -322,6 +354,9 @@ typedef struct yoke_scenario {
   const char* text;              // `text:`, a description; "" if none
   yoke_scenario_time start, stop, step;  // step: the shortest one if it is adaptive
   yoke_scenario_adaptive adaptive;
+  yoke_scenario_pacing pacing;
+  const yoke_scenario_action* safe;  // in the order in which they are done
+  size_t n_safe;
   yoke_scheme scheme;
   yoke_exchange exchange;
   yoke_inputs inputs;

@@ -163,6 +163,7 @@ static const yoke_key time_keys[] = {
     {"start", yoke__key_time, &yoke__shape_value, OF(start), &yoke__range_any},
     {"stop", yoke__key_time, &yoke__shape_value, OF(stop), &yoke__range_any},
     {"step", read_step, &step_shape, 0, &yoke__range_positive},
+    {"pace", yoke__read_pace, &yoke__shape_pace, OF(pacing), &yoke__shape_pace},
 };
 static const yoke_shape time_shape = YOKE_SHAPE_OF(time_keys);
 
@@ -287,6 +288,7 @@ static const yoke_key file_keys[] = {
     {"couplings", yoke__read_couplings, &yoke__shape_couplings, 0, NULL},
     {"quality", yoke__read_quality, &yoke__shape_quality, 0, &yoke__shape_quality},
     {"trust", yoke__read_trust, &yoke__shape_trust, OF(trust), &yoke__shape_trust},
+    {"safe", yoke__read_safe, &yoke__shape_safe, 0, NULL},
     {"record", yoke__key_map, &record_shape, 0, &record_shape},
 };
 const yoke_shape yoke__shape_file = YOKE_SHAPE_OF(file_keys);
@@ -342,6 +344,7 @@ static bool set_defaults(yoke_scenario* s, const char* path) {
   s->is_finding = true;
   s->watch = yoke__no_watch;
   s->trust = yoke__no_trust;
+  s->pacing = yoke__no_pace;
   s->inputs = YOKE_INPUTS_MEAN;
   s->adaptive.rho = 0.02;
   s->iteration.relaxation = 0.5;

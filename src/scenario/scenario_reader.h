@@ -68,6 +68,8 @@ extern const yoke_shape yoke__shape_couplings;
 extern const yoke_shape yoke__shape_limits;
 extern const yoke_shape yoke__shape_quality;
 extern const yoke_shape yoke__shape_trust;
+extern const yoke_shape yoke__shape_pace;
+extern const yoke_shape yoke__shape_safe;
 extern const yoke_shape yoke__shape_file;
 
 // Reads all keys of a map by its table; unknown keys are errors that name the nearest known one.
@@ -189,6 +191,9 @@ void yoke__read_units(yoke_reader* reader, const yoke_node* units, const yoke_no
 yoke_key_reader yoke__read_connections, yoke__read_bonds, yoke__read_couplings;  // yoke_scenario
 yoke_key_reader yoke__read_quality;                                              // yoke_scenario
 yoke_key_reader yoke__read_trust;                 // yoke_scenario_trust
+yoke_key_reader yoke__read_pace;                  // yoke_scenario_pacing
+yoke_key_reader yoke__read_safe;                  // yoke_scenario
+extern const yoke_scenario_pacing yoke__no_pace;  // the defaults
 extern const yoke_scenario_trust yoke__no_trust;  // the defaults
 extern const yoke_scenario_watch yoke__no_watch;  // nothing given
 

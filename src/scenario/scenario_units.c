@@ -366,6 +366,7 @@ static const yoke_key unit_keys[] = {
     {"feedthrough", read_feedthrough, &yoke__shape_free, 0, NULL},
     {"tolerance", yoke__key_number, &yoke__shape_value, OF(tolerance), &yoke__range_positive},
     {"cost", yoke__key_number, &yoke__shape_value, OF(cost_s), &yoke__range_not_negative},
+    {"budget", yoke__key_number, &yoke__shape_value, OF(budget_s), &yoke__range_positive},
     {"law", read_law_in_units, NULL, 0, NULL},
     {"twin", read_later_kind, NULL, 0, NULL},
     {"meter", read_later_kind, NULL, 0, NULL},

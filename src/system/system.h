@@ -113,7 +113,14 @@ typedef struct yoke_system_unit {
   const bool* is_through_given;
   const yoke_system_gain* gains;
   size_t n_gains;
+  bool is_steered;  // some of its inputs are led to a value when a paced run stops
 } yoke_system_unit;
+
+// One entry of `safe`.
+typedef struct yoke_system_action {
+  size_t unit, u;  // the input, as an index into U
+  double to, over;
+} yoke_system_action;
 
 // A coupling method with its settings, and whom it serves.
 typedef struct yoke_system_method {
@@ -440,6 +447,9 @@ typedef struct yoke_system {
   size_t n_hints;
   bool* is_refusal_met;  // per bond of the file: its name came up while bonds were looked for
 
+  const yoke_system_action* actions;  // `safe`
+  size_t n_actions;
+
   const yoke_record_column* columns;
   const yoke_system_column* column_sources;
   size_t n_columns;
@@ -528,6 +538,9 @@ yoke_status yoke__system_lay_record(yoke_system* system);    // system_record.c
 yoke_status yoke__system_list_signals(yoke_system* system);  // system_signals.c
 yoke_status yoke__system_check_trust(yoke_system* system);   // system_trust.c: names of `trust`
 // Asserts that every index lies inside of what it points into; always YOKE_OK.
+yoke_status yoke__system_lay_safe(yoke_system* system);  // system_safe.c
+// Whether the system can be paced by the clock; a message says why not.
+yoke_status yoke__system_check_pace(const yoke_system* system, const yoke_sink* sink);
 yoke_status yoke__system_check_layout(yoke_system* system);  // system_layout.c
 
 yoke_status yoke__system_weigh_bonds(yoke_system* system);  // system_ledger.c: mu, scales

@@ -183,6 +183,33 @@ class Runs(Case):
             self.assertEqual(system.status, yoke.Status.INTERRUPTED)
             self.assertFalse(system.done)
 
+    def test_pace(self):
+        free = yoke.run(JACOBI, trust="none")
+        with yoke.System(JACOBI) as system:
+            self.assertIsNone(system.pace)
+            self.assertEqual(system.state, "INIT")
+            paced = system.run(trust="none", pace=1e4)
+            pace = system.pace
+            self.assertEqual(system.state, "SAFE")
+            self.assertEqual((pace.factor, pace.n_steps), (1e4, round(paced.time[-1] / system.step_size)))
+            self.assertEqual(pace.release.n, pace.n_steps)
+            self.assertGreaterEqual(pace.n_missed, pace.n_late)
+            self.assertIn("clock" if pace.n_late else "kept", pace.grade)
+            with self.assertRaises(yoke.Error):
+                system.reset_fault()
+        self.assertEqual(list(free["left.x"]), list(paced["left.x"]))
+        with yoke.System(JACOBI) as system:
+            with self.assertRaises(ValueError):
+                system.run(pace=-1)
+            threading.Timer(0.2, system.emergency_stop).start()
+            stopped = system.run(trust="none", pace=1)
+            self.assertEqual((stopped.status, system.state), (yoke.Status.STOPPED, "FAULT"))
+            self.assertLess(stopped.time[-1], 5)
+            with self.assertRaises(yoke.Error):
+                system.run(pace=1)
+            system.reset_fault()
+            self.assertEqual(system.state, "INIT")
+
     def test_plot(self):
         result = yoke.run(JACOBI)
         try:

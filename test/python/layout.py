@@ -20,7 +20,7 @@ for name, struct in _library.STRUCTS.items():
 for status in _library.Status:
     print(f'  CHECK(YOKE_{status.name} == {status.value}, "YOKE_{status.name}");')
 names = {"TYPES": "YOKE_{}", "CAUSALITIES": "YOKE_{}", "KINDS": "YOKE_KIND_{}", "SEVERITIES": "YOKE_{}",
-         "TRUST": "YOKE_TRUST_{}"}
+         "TRUST": "YOKE_TRUST_{}", "RUN_STATES": "YOKE_RUN_{}"}
 for constant, form in names.items():
     for i, name in enumerate(getattr(_library, constant)):
         print(f'  CHECK({form.format(name.upper())} == {i}, "{form.format(name.upper())}");')

@@ -29,7 +29,7 @@ static void test_top_level(void** state) {
        "exchange, inputs, calls, threads, order, iteration, units, laws, connections, bonds, "
        "couplings, "
        "quality, "
-       "trust, "
+       "trust, safe, "
        "record"},
       {"scheme: jacobbi\n",
        "5:9: error: 'scheme': expected jacobi, gauss-seidel, iterative-jacobi or "
@@ -348,7 +348,7 @@ static void test_all_errors_come_at_once(void** state) {
       "or put it into quotes\n"
       "12:1: error: unknown key 'colour' in the file; known keys: yoke, name, text, "
       "time, scheme, exchange, inputs, calls, threads, order, iteration, units, laws, connections, "
-      "bonds, couplings, quality, trust, record");
+      "bonds, couplings, quality, trust, safe, record");
 }
 
 // A refused value is not reported twice: once as an alias, once as a wrong type.

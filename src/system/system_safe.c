@@ -1,0 +1,84 @@
+// `safe`: the inputs that are led to a value when a paced run stops, and what a paced run cannot be.
+#include <stdio.h>
+
+#include "system/system.h"
+
+static bool resolve_action(yoke_system* system, const yoke_scenario_action* source,
+                           yoke_system_action* action) {
+  size_t variable = 0, element = 0, n = 0;
+  *action = (yoke_system_action){.to = source->to, .over = source->over, .unit = YOKE_NOT_FOUND};
+  if (source->input.unit == NULL || !yoke__system_resolve(system, &source->input, "'safe'",
+                                                          &action->unit, &variable, &element, &n)) {
+    return false;
+  }
+  yoke_system_unit* unit = &system->units[action->unit];
+  const yoke_variable* v = &unit->unit.info->variables[variable];
+  if (v->causality != YOKE_INPUT || v->type != YOKE_REAL || unit->is_law) {
+    yoke__error(system->messages, source->input.place,
+                "'safe': expected a real input of a unit, found '%s.%s', %s", source->input.unit,
+                source->input.variable,
+                unit->is_law                 ? "of a law"
+                : v->causality != YOKE_INPUT ? "which is no input"
+                                             : "which is no real number");
+    return false;
+  }
+  if (n != 1) {
+    yoke__error(system->messages, source->input.place,
+                "'safe': '%s.%s' has %zu elements; expected one of them, as in %s[1]",
+                source->input.unit, source->input.variable, n, source->input.variable);
+    return false;
+  }
+  action->u = unit->u + unit->unit.dense[variable] + element;
+  unit->is_steered = true;
+  return true;
+}
+
+static const char* find_obstacle(const yoke_system* system, char* to, size_t size);
+
+yoke_status yoke__system_lay_safe(yoke_system* system) {
+  const yoke_scenario* scenario = system->scenario;
+  yoke_system_action* actions =
+      yoke__arena_array(&system->arena, scenario->n_safe + 1, sizeof *actions);
+  YOKE_TRY(yoke__arena_status(&system->arena));
+  for (size_t i = 0; i < scenario->n_safe; i++) {
+    system->n_actions += resolve_action(system, &scenario->safe[i], &actions[system->n_actions]);
+  }
+  system->actions = actions;
+  if (scenario->n_safe > 0 && yoke__system_is_iterative(system)) {
+    yoke__error(system->messages, scenario->safe[0].place,
+                "'safe' needs an explicit scheme: an iterative one repeats steps");
+  }
+  char text[256];
+  const char* why = scenario->pacing.is_given ? find_obstacle(system, text, sizeof text) : NULL;
+  if (why != NULL) {
+    yoke__error(system->messages, scenario->pacing.place, "'time.pace': %s", why);
+  }
+  return YOKE_OK;
+}
+
+// Why a system cannot be paced by the clock; NULL: it can.
+static const char* find_obstacle(const yoke_system* system, char* to, size_t size) {
+  if (system->is_adaptive) {
+    return "a paced run needs a fixed step, not {min, max}";
+  }
+  for (size_t i = 0; i < system->n_units; i++) {
+    const yoke_system_unit* unit = &system->units[i];
+    if (system->scenario->pacing.overrun == YOKE_OVERRUN_CATCH_UP &&
+        (unit->unit.info->flags & YOKE_UNIT_PHYSICAL) != 0) {
+      snprintf(to, size,
+               "overrun: catch-up is not possible here: unit '%s' is a real machine, which cannot "
+               "take two steps at once",
+               unit->name);
+      return to;
+    }
+  }
+  return NULL;
+}
+
+yoke_status yoke__system_check_pace(const yoke_system* system, const yoke_sink* sink) {
+  char text[256];
+  const char* why = find_obstacle(system, text, sizeof text);
+  return why == NULL
+             ? YOKE_OK
+             : yoke__fail_at(sink, YOKE_BAD_INPUT, system->scenario->pacing.place, "%s", why);
+}
