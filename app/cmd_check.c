@@ -251,6 +251,15 @@ static int print_system(char** document) {
   yoke__view_print(adaptive, adaptive == NULL ? ""
                                               : "step        chosen by the residual: {least} to "
                                                 "{most} s, rho about {rho}\n");
+  const json_t* pace = json_object_get(system, "pace");
+  yoke__view_print(pace, pace == NULL ? ""
+                                      : "pace        {factor} s per second of the clock, overrun: "
+                                        "{overrun}, limit {limit}\n");
+  size_t i = 0;
+  json_t* action = NULL;
+  json_array_foreach(json_object_get(system, "safe"), i, action) {
+    yoke__view_print(action, "safe        {set} to {to} in {over} s\n");
+  }
   yoke__view_print(system, "grid        tick {tick} s, exchange slot {slot} s\n"
                            "scheme      {scheme}, {exchange} exchange, {threads} "
                            "thread{threads#}\n");

@@ -92,6 +92,8 @@ yoke_status yoke__api_pace_check(yoke_simulation* simulation, const yoke_run_set
 // Before the loop: the pacer, memory, priority, processor, watchdog. After it: all of that is given back.
 void yoke__api_pace_begin(yoke_simulation* simulation, const yoke_run_settings* settings);
 void yoke__api_pace_end(yoke_simulation* simulation);
+// A run that was stopped early by its safe actions cannot be compared with companions.
+void yoke__api_pace_settle(yoke_simulation* simulation, yoke_status status);
 // Deadlines beyond the limit, rows lost; a sentence about it, and about units that exceeded their budget.
 bool yoke__api_is_late(const yoke_simulation* simulation);
 void yoke__api_report_pace(yoke_simulation* simulation);

@@ -536,6 +536,33 @@ static void describe_times(const yoke_system* system, yoke_json* json) {
   }
 }
 
+// By the clock, and what is done at the end.
+static void describe_pace(const yoke_system* system, yoke_json* json) {
+  const yoke_scenario_pacing* pacing = &system->scenario->pacing;
+  if (pacing->is_given) {
+    yoke__json_begin_object(json, "pace");
+    yoke__json_number(json, "factor", pacing->factor);
+    yoke__json_string(json, "overrun", yoke__overrun_words[pacing->overrun]);
+    yoke__json_integer(json, "limit", pacing->limit);
+    yoke__json_end_object(json);
+  }
+  if (system->n_actions == 0) {
+    return;
+  }
+  yoke__json_begin_array(json, "safe");
+  for (size_t i = 0; i < system->scenario->n_safe; i++) {
+    const yoke_scenario_action* action = &system->scenario->safe[i];
+    char name[512];
+    snprintf(name, sizeof name, "%s.%s", action->input.unit, action->input.variable);
+    yoke__json_begin_object(json, NULL);
+    yoke__json_string(json, "set", name);
+    yoke__json_number(json, "to", action->to);
+    yoke__json_number(json, "over", action->over);
+    yoke__json_end_object(json);
+  }
+  yoke__json_end_array(json);
+}
+
 void yoke__describe_system(const yoke_system* system, const char* key, yoke_json* json) {
   yoke_system_info info;
   yoke_system_get_info(system, &info);
@@ -553,6 +580,7 @@ void yoke__describe_system(const yoke_system* system, const char* key, yoke_json
                     system->scenario->inputs == YOKE_INPUTS_MEAN ? "mean" : "start");
   yoke__describe_iteration(system, json);
   describe_times(system, json);
+  describe_pace(system, json);
   yoke__json_integer(json, "threads", system->n_threads);
   yoke__json_begin_array(json, "units");
   for (size_t i = 0; i < system->n_units; i++) {

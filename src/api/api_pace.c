@@ -129,7 +129,6 @@ void yoke__api_pace_begin(yoke_simulation* simulation, const yoke_run_settings* 
   const yoke_system* system = simulation->system;
   yoke_api_pace* p = simulation->paced;
   yoke_pace* pace = simulation->pace;
-  atomic_store(&simulation->is_stop_wanted, false);
   yoke__master_prepare_pace(system, p->factor, &yoke__pace_monotonic, pace);
   p->with_priority = wants_priority(pace);
   // threads that are started later would inherit the priority
@@ -159,6 +158,14 @@ void yoke__api_pace_free(yoke_simulation* simulation) {
   }
   free(simulation->paced);
   simulation->paced = NULL;
+}
+
+void yoke__api_pace_settle(yoke_simulation* simulation, yoke_status status) {
+  if (simulation->system->n_actions > 0 && status != YOKE_OK && simulation->trust != NULL &&
+      simulation->trust->mode != YOKE_TRUST_NONE) {
+    yoke__trust_give_up(simulation->trust,
+                        "safe actions have changed inputs, which companions do not know");
+  }
 }
 
 // ---- words

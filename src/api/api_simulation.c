@@ -497,6 +497,7 @@ static yoke_status run(yoke_simulation* simulation, const yoke_run_settings* set
       return YOKE_INTERRUPTED;
     }
     atomic_store(&simulation->is_cancelled, false);
+    atomic_store(&simulation->is_stop_wanted, false);
     simulation->run_cpu_ns = yoke__os_cpu_ns() - job.cpu_ns;
     yoke__api_report_iteration(simulation);
     report_fallbacks(simulation);
@@ -506,6 +507,7 @@ static yoke_status run(yoke_simulation* simulation, const yoke_run_settings* set
     }
     note_end(simulation, status);
     if (is_paced) {
+      yoke__api_pace_settle(simulation, status);
       yoke__api_report_pace(simulation);
     }
     if (status == YOKE_STOPPED) {

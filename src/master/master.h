@@ -360,6 +360,8 @@ yoke_sink yoke__failure_sink(yoke_failure* failure);
 // One slot, or all slots of one macro step. YOKE_ENDED if a unit asked to end; negative: state->failure.
 yoke_status yoke__master_slot(const yoke_system* system, yoke_state* state);
 yoke_status yoke__master_step(const yoke_system* system, yoke_state* state);
+// One slot while a paced run stops: the ledger and the watch do not look.
+yoke_status yoke__master_stopping_slot(const yoke_system* system, yoke_state* state);
 
 // Values from outside (master_mail.c): posted by any thread without waiting (YOKE_FULL: no room), taken over by the one that
 // steps, before a macro step.

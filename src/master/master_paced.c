@@ -154,7 +154,7 @@ static yoke_status step(const loop* l) {
   }
   for (int64_t i = 0; i < l->system->macro_slots; i++) {
     keep_outputs(l->system, l->state);
-    YOKE_TRY(yoke__master_slot(l->system, l->state));
+    YOKE_TRY(yoke__master_stopping_slot(l->system, l->state));
   }
   return YOKE_OK;
 }

@@ -36,6 +36,14 @@ yoke_status yoke__master_slot(const yoke_system* system, yoke_state* state) {
   return state->is_stopped ? YOKE_STOPPED : state->is_end_wanted ? YOKE_ENDED : YOKE_OK;
 }
 
+// What the safe actions do to inputs is neither an error of the coupling nor energy that it made: nobody accounts for it.
+yoke_status yoke__master_stopping_slot(const yoke_system* system, yoke_state* state) {
+  YOKE_TRY(advance_all(system, state));
+  move_time(system, state);
+  YOKE_TRY(exchange(system, state));
+  return record(system, state);
+}
+
 yoke_status yoke__master_step(const yoke_system* system, yoke_state* state) {
   if (yoke__master_has_mail(state)) {
     YOKE_TRY(yoke__master_take_mail(system, state));

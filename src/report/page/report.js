@@ -51,7 +51,7 @@ function drawRun(main, nav, suffix) {
       graph_bonds: system.bonds.map((bond) => ({ name: bond.name, is_found: bond.found, ends: bond.ends, action: pairOf(bond, "action"), rate: pairOf(bond, "rate") })),
       bonds: ledger.bonds.map((bond, i) => bondOfLedger(bond, system.bonds[i])),
       alarms: ledger.alarms.map((alarm) => ({ ...alarm, t: alarm.from, t_end: alarm.to })), n_more_alarms: ledger.alarms_not_listed,
-      circuit: summary.circuit ? circuitOf(summary.circuit) : null,
+      circuit: summary.circuit ? circuitOf(summary.circuit) : null, pace: summary.pace && typeof summary.pace === "object" ? summary.pace : null,
     };
   }
   // members that are missing or of another kind leave their part of the page empty
@@ -1603,6 +1603,26 @@ function drawRun(main, nav, suffix) {
       el("table", {}, el("tbody", {}, ...rows))));
   }
 
+  // a run by the clock: how it kept its deadlines
+  function addPace() {
+    const pace = data.pace;
+    if (!pace) return;
+    const line = (name, value) => el("tr", {}, el("th", { text: name }), el("td", { class: "num", text: value }));
+    const us = (x) => (isNumber(x) ? seconds(x * 1e-6) : "");
+    const count = (name) => (isNumber(pace[name]) ? grouped(pace[name]) : "");
+    const granted = pace.system || {};
+    const times = [["release, behind its grid time", pace.release], ["computing, whole step", pace.step_time],
+      ...(Array.isArray(pace.units) ? pace.units : []).filter((unit) => unit && unit.step_time).map((unit) =>
+        ["computing, " + unit.name + (unit.over_budget > 0 ? ` (over its budget of ${us(unit.budget_us)} in ${grouped(unit.over_budget)} steps)` : ""), unit.step_time])].filter((one) => one[1]);
+    const head = ["", "median", "99 %", "99.9 %", "longest"];
+    section("pace", "Deadlines", el("div", { class: "panel" }, el("p", { text: sentenceOf(String(pace.text || "")) }),
+      el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ...head.map((text, i) => el("th", { text, class: i > 0 ? "num" : null })))),
+        el("tbody", {}, ...times.map(([name, h]) => el("tr", {}, el("th", { text: name }), ...["p50_us", "p99_us", "p999_us", "max_us"].map((key) => el("td", { class: "num", text: us(h[key]) }))))))),
+      el("table", {}, el("tbody", {}, line("late steps", count("late") + " of " + count("releases")), line("most of them in a row", count("longest_run")), line("longest behind a deadline", us(pace.longest_late_us)),
+        line("missed slots", count("missed_slots")), line("slots behind the clock at the end", count("slots_behind")), line("state at the end", String(pace.state || "")),
+        line("SCHED_FIFO", String(granted.sched_fifo || "")), line("memory locked", String(granted.memory_locked || "")), line("own processor", String(granted.processor || ""))))));
+  }
+
   // ------------------------------------------------------------------------------------------------------------
   // 9 alarms, settings, overview
 
@@ -1698,6 +1718,7 @@ function drawRun(main, nav, suffix) {
   if (!circuit) addBonds();
   addAlarms();
   addTiming();
+  addPace();
   addSettings();
   main.append(el("footer", { text: `Made by yoke ${data.versions.yoke} (${data.versions.commit}). This page is complete in itself: it loads nothing from anywhere.` }));
 
