@@ -165,7 +165,7 @@ typedef struct yoke_times {
   double p50, p99, p999, max;
 } yoke_times;
 
-// How a paced run kept its deadlines. All 0: there was none.
+// How a paced run kept its deadlines, its safe actions included. All 0: there was none.
 typedef struct yoke_pace_info {
   double factor, period;     // simulated seconds per second; seconds of the clock between two steps
   int64_t n_steps, n_late;   // macro steps; releases whose step ended after the next one was due

@@ -473,6 +473,9 @@ void yoke__master_extrapolate(const yoke_system* system, yoke_state* state, size
 // Paced runs (master_paced.c). What the safe actions make of the inputs of a unit, in u or, is_slope, in their derivatives.
 void yoke__master_steer(const yoke_system* system, const yoke_state* state,
                         const yoke_system_unit* su, double u[], bool is_slope);
+// The same of inputs that are no reals, straight to the unit.
+yoke_status yoke__master_steer_typed(const yoke_system* system, const yoke_state* state,
+                                     const yoke_system_unit* su);
 // A unit has failed: whether the slot goes on without it, its last outputs held.
 bool yoke__master_keep_unit(const yoke_system* system, yoke_state* state, size_t unit);
 // What others want to know of call j: strips for the ledger, values for coupling methods.

@@ -2,6 +2,7 @@
 #include "master/master_pace.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +65,8 @@ void yoke__pace_clear(yoke_pace* pace) {
   yoke_pace_unit* units = (yoke_pace_unit*)(pace + 1);
   const yoke_safe_state kept = pace->safe.now;
   memset(units, 0, n_units * sizeof *units);
-  memset(pace, 0, sizeof *pace);
+  const size_t first = offsetof(yoke_pace, clock);
+  memset((char*)pace + first, 0, sizeof *pace - first);
   pace->n_units = n_units;
   pace->n_y = n_y;
   pace->units = units;
@@ -118,9 +120,11 @@ bool yoke__pace_end(yoke_pace* pace, int64_t n_steps) {
   yoke__histogram_add(&pace->step_ns, end - pace->begin_ns);
   end_units(pace);
   pace->end_ns = end;
+  const int64_t n_held = n_steps > 1 ? n_steps - 1 : 0;
   pace->n_steps += n_steps;
-  pace->n_held += n_steps - 1;
-  pace->n_owed = 0;
+  pace->n_held += n_held;
+  pace->n_owed -= n_held;
+  yoke__pace_drop_owed(pace);  // nothing, unless the run ended before all of it was computed
   if (outcome.is_overrun) {
     count_overrun(pace, &outcome, end);
   } else {
@@ -147,9 +151,15 @@ bool yoke__pace_end(yoke_pace* pace, int64_t n_steps) {
 
 void yoke__pace_finish(yoke_pace* pace) {
   const int64_t end = yoke__pace_time(&pace->grid, pace->slot);
+  yoke__pace_drop_owed(pace);
   if (now(pace) < end) {
     pace->clock.sleep_until_ns(pace->clock.self, end);
   }
+}
+
+void yoke__pace_drop_owed(yoke_pace* pace) {
+  pace->lag += pace->n_owed;
+  pace->n_owed = 0;
 }
 
 bool yoke__pace_must_stop(const yoke_pace* pace) {

@@ -64,6 +64,7 @@ typedef struct yoke_pace_grants {
 } yoke_pace_grants;
 
 typedef struct yoke_pace {
+  _Atomic int shown;  // the rig's state, for other threads; first, since it is never cleared
   yoke_pace_clock clock;
   yoke_pace_grid grid;
   double factor;
@@ -94,7 +95,6 @@ typedef struct yoke_pace {
   int64_t watchdog_ns;            // 0: none
 
   yoke_safe safe;
-  _Atomic int shown;         // the rig's state, for other threads
   bool is_tolerant;          // the run goes on without a unit that failed, to be stopped in order
   _Atomic int64_t n_failed;  // such units
   size_t n_units, n_y;
@@ -116,6 +116,8 @@ void yoke__pace_release(yoke_pace* pace);
 bool yoke__pace_end(yoke_pace* pace, int64_t n_steps);
 // The last step has been computed: waits for the end of its slot, so that simulated time and clock end together.
 void yoke__pace_finish(yoke_pace* pace);
+// What was missed is not computed any more: simulated time stays behind by it.
+void yoke__pace_drop_owed(yoke_pace* pace);
 // The policy says that the run must stop.
 bool yoke__pace_must_stop(const yoke_pace* pace);
 // Deadlines were missed beyond the limit.

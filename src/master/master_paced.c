@@ -18,13 +18,27 @@ void yoke__master_steer(const yoke_system* system, const yoke_state* state,
   }
   for (size_t i = 0; i <= rig->n_done && i < system->n_actions; i++) {
     const yoke_system_action* action = &system->actions[i];
-    if (&system->units[action->unit] == su) {
+    if (&system->units[action->unit] == su && !action->is_typed) {
       u[action->u] = is_slope ? 0
                      : i < rig->n_done
                          ? action->to
                          : yoke__safe_ramp(rig->from, action->to, rig->n_ramped, rig->n_ramp);
     }
   }
+}
+
+yoke_status yoke__master_steer_typed(const yoke_system* system, const yoke_state* state,
+                                     const yoke_system_unit* su) {
+  const yoke_safe* rig = &state->pace->safe;
+  const bool is_stopping = rig->now.state == YOKE_RUN_STOPPING;
+  for (size_t i = 0; is_stopping && i <= rig->n_done && i < system->n_actions; i++) {
+    const yoke_system_action* action = &system->actions[i];
+    if (&system->units[action->unit] == su && action->is_typed) {
+      const int64_t value = (int64_t)action->to;
+      YOKE_TRY(yoke__unit_set(&su->unit, action->variable, &value, sizeof value));
+    }
+  }
+  return YOKE_OK;
 }
 
 bool yoke__master_keep_unit(const yoke_system* system, yoke_state* state, size_t unit) {
@@ -81,7 +95,7 @@ static void begin_action(loop* l) {
   yoke_safe* rig = &l->pace->safe;
   if (rig->n_done < l->system->n_actions) {
     const yoke_system_action* action = &l->system->actions[rig->n_done];
-    rig->from = l->state->u[action->u];
+    rig->from = action->is_typed ? action->to : l->state->u[action->u];
     rig->n_ramp = count_ramp(l, action);
     rig->n_ramped = 1;
   }
@@ -172,8 +186,10 @@ static yoke_status compute(const loop* l, int64_t* n) {
   yoke_pace* pace = l->pace;
   const int64_t left = l->system->n_slots - l->state->n_slots;
   const int64_t most = left / l->system->macro_slots;
-  int64_t n_owed = is_stopping(l) ? 0 : pace->n_owed;
-  n_owed = n_owed < most ? n_owed : most - 1;
+  if (is_stopping(l)) {
+    yoke__pace_drop_owed(pace);
+  }
+  const int64_t n_owed = pace->n_owed < most ? pace->n_owed : most - 1;
   yoke_status status = YOKE_OK;
   for (int64_t i = 0; i <= n_owed || i == 0; i++) {
     pace->is_holding = i < n_owed;

@@ -250,6 +250,13 @@ yoke_status yoke__master_advance(const yoke_system* system, yoke_state* state, s
   if (su->n_typed_inputs > 0) {
     YOKE_TRY(yoke__master_set_typed(system, state, unit, failure));
   }
+  if (su->is_steered && state->pace != NULL) {
+    const yoke_status status = yoke__master_steer_typed(system, state, su);
+    if (status < 0) {
+      return yoke__master_fail_unit(failure, system, unit, status, state->t,
+                                    "a safe action was refused");
+    }
+  }
   const int64_t tick = state->n_slots * system->slot;
   const double h = system->is_adaptive ? state->slot_h : su->step;
   yoke_tape_unit* tape = state->tape == NULL || state->tape->units[unit].rows == NULL

@@ -118,7 +118,9 @@ typedef struct yoke_system_unit {
 
 // One entry of `safe`.
 typedef struct yoke_system_action {
-  size_t unit, u;  // the input, as an index into U
+  size_t unit, u;   // the input, as an index into U
+  bool is_typed;    // no real one: it is set, not ramped
+  size_t variable;  // then: which
   double to, over;
 } yoke_system_action;
 

@@ -1,34 +1,57 @@
 // `safe`: the inputs that are led to a value when a paced run stops, and what a paced run cannot be.
+#include <math.h>
 #include <stdio.h>
 
 #include "system/system.h"
 
+static bool refuse(yoke_system* system, const yoke_scenario_action* source, const char* what) {
+  yoke__error(system->messages, source->input.place, "'safe': '%s.%s' %s", source->input.unit,
+              source->input.variable, what);
+  return false;
+}
+
+// A boolean, an integer or an item of an enumeration is set at once.
+static bool resolve_typed(yoke_system* system, const yoke_scenario_action* source,
+                          const yoke_variable* v, yoke_system_action* action) {
+  if (v->type == YOKE_STRING || v->type == YOKE_BINARY) {
+    return refuse(system, source, "is no number");
+  }
+  if (source->over != 0) {
+    return refuse(system, source, "takes whole numbers and cannot be ramped: leave out 'over'");
+  }
+  if (source->to != floor(source->to) || fabs(source->to) > 1e15 ||
+      (v->type == YOKE_BOOLEAN && source->to != 0 && source->to != 1)) {
+    return refuse(system, source,
+                  v->type == YOKE_BOOLEAN ? "is a boolean: expected 0 or 1 for 'to'"
+                                          : "takes whole numbers: expected one for 'to'");
+  }
+  action->is_typed = true;
+  return true;
+}
+
 static bool resolve_action(yoke_system* system, const yoke_scenario_action* source,
                            yoke_system_action* action) {
-  size_t variable = 0, element = 0, n = 0;
+  size_t element = 0, n = 0;
   *action = (yoke_system_action){.to = source->to, .over = source->over, .unit = YOKE_NOT_FOUND};
-  if (source->input.unit == NULL || !yoke__system_resolve(system, &source->input, "'safe'",
-                                                          &action->unit, &variable, &element, &n)) {
+  if (source->input.unit == NULL ||
+      !yoke__system_resolve(system, &source->input, "'safe'", &action->unit, &action->variable,
+                            &element, &n)) {
     return false;
   }
   yoke_system_unit* unit = &system->units[action->unit];
-  const yoke_variable* v = &unit->unit.info->variables[variable];
-  if (v->causality != YOKE_INPUT || v->type != YOKE_REAL || unit->is_law) {
-    yoke__error(system->messages, source->input.place,
-                "'safe': expected a real input of a unit, found '%s.%s', %s", source->input.unit,
-                source->input.variable,
-                unit->is_law                 ? "of a law"
-                : v->causality != YOKE_INPUT ? "which is no input"
-                                             : "which is no real number");
+  const yoke_variable* v = &unit->unit.info->variables[action->variable];
+  if (v->causality != YOKE_INPUT || unit->is_law) {
+    return refuse(system, source,
+                  unit->is_law ? "is of a law; expected an input of a unit" : "is no input");
+  }
+  const bool is_real = v->type == YOKE_REAL;
+  if (n != 1 || (!is_real && yoke__variable_count(v) != 1)) {
+    return refuse(system, source, "is an array; expected one number, as in u[0] of reals");
+  }
+  if (!is_real && !resolve_typed(system, source, v, action)) {
     return false;
   }
-  if (n != 1) {
-    yoke__error(system->messages, source->input.place,
-                "'safe': '%s.%s' has %zu elements; expected one of them, as in %s[1]",
-                source->input.unit, source->input.variable, n, source->input.variable);
-    return false;
-  }
-  action->u = unit->u + unit->unit.dense[variable] + element;
+  action->u = is_real ? unit->u + unit->unit.dense[action->variable] + element : 0;
   unit->is_steered = true;
   return true;
 }

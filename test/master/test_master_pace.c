@@ -174,6 +174,7 @@ static recount count_by_hand(yoke_overrun policy, int64_t limit, double period, 
       t += steps[k++];
     }
     r.n_held += n - 1;
+    r.lag += owed - (n - 1);
     int64_t missed = 0;
     while (llround((double)(g + 1 + missed) * period) < t) {
       missed++;
@@ -187,7 +188,7 @@ static recount count_by_hand(yoke_overrun policy, int64_t limit, double period, 
     r.longest_late = late > r.longest_late ? late : r.longest_late;
     g += policy == YOKE_OVERRUN_CATCH_UP ? 1 : 1 + missed;
     r.lag = policy == YOKE_OVERRUN_CATCH_UP ? missed
-            : policy == YOKE_OVERRUN_SKIP   ? 0
+            : policy == YOKE_OVERRUN_SKIP   ? r.lag
                                             : r.lag + missed;
     owed = policy == YOKE_OVERRUN_SKIP ? missed : 0;
     if ((policy == YOKE_OVERRUN_STOP && run > 0) ||
@@ -195,6 +196,7 @@ static recount count_by_hand(yoke_overrun policy, int64_t limit, double period, 
       break;
     }
   }
+  r.lag += owed;  // missed, and not computed any more
   const int64_t end = llround((double)g * period);
   r.clock = t < end ? end + wakes[sleeps] : t;
   *n_done = k;
@@ -345,6 +347,17 @@ static void test_end_of_the_run_is_safe(void** state) {
   paced_close(&p);
 }
 
+// an input that is no real number is set at once, whatever comes to it
+static void test_typed_inputs_are_set(void** state) {
+  (void)state;
+  paced p = paced_open("yoke: 1\ncalls: 1\ntime: {stop: 0.01, step: 1e-3, pace: 1}\nunits:\n"
+                       "  pick: {model: switch, start: {on: true, a: 3, b: 4}}\n"
+                       "safe: [{set: pick.b, to: 7, over: 2e-3}, {set: pick.on, to: 0}]\n");
+  assert_int_equal(paced_run(&p), YOKE_OK);
+  check_near(sim_read(&p.s, "pick.y"), 7, 0);
+  paced_close(&p);
+}
+
 static void test_emergency_stop(void** state) {
   (void)state;
   atomic_bool is_wanted = true;
@@ -402,12 +415,24 @@ static void test_bad_settings(void** state) {
       {"yoke: 1\ntime: {stop: 1, step: 1e-3}\nunits: {m: {model: machine}}\nsafe: [{to: 0}]\n",
        "the key 'set' is missing"},
       {"yoke: 1\ntime: {stop: 1, step: 1e-3}\nunits: {m: {model: machine}}\nsafe: [{set: m.y}]\n",
-       "expected a real input of a unit, found 'm.y', which is no input"},
+       "'safe': 'm.y' is no input"},
       {"yoke: 1\ntime: {stop: 1, step: 1e-3}\nunits: {m: {model: machine}}\nsafe: [{set: k.u}]\n",
        "'k'"},
       {"yoke: 1\ntime: {stop: 1, step: 1e-3}\nunits: {m: {model: machine}}\nsafe: [{set: m.u, "
        "over: -1}]\n",
        "'over': expected"},
+      {"yoke: 1\ntime: {stop: 1, step: 1e-3}\nunits: {s: {model: switch, start: {a: 1, b: "
+       "1}}}\nsafe: [{set: s.on, "
+       "over: "
+       "1}]\n",
+       "'s.on' takes whole numbers and cannot be ramped: leave out 'over'"},
+      {"yoke: 1\ntime: {stop: 1, step: 1e-3}\nunits: {s: {model: switch, start: {a: 1, b: "
+       "1}}}\nsafe: [{set: s.on, to: "
+       "2}]\n",
+       "'s.on' is a boolean: expected 0 or 1 for 'to'"},
+      {"yoke: 1\ntime: {stop: 1, step: 1e-3}\nscheme: iterative-jacobi\nunits: {s: {model: "
+       "switch, start: {a: 1, b: 1}}}\nsafe: [{set: s.a}]\n",
+       "'safe' needs an explicit scheme"},
       {"yoke: 1\ntime: {stop: 1, step: 1e-3}\nunits: {m: {model: machine, budget: 0}}\n",
        "'budget': expected"},
   };
@@ -446,6 +471,7 @@ int main(void) {
       cmocka_unit_test(test_actions_are_ramped),
       cmocka_unit_test(test_unit_that_fails_leads_to_fault),
       cmocka_unit_test(test_end_of_the_run_is_safe),
+      cmocka_unit_test(test_typed_inputs_are_set),
       cmocka_unit_test(test_emergency_stop),
       cmocka_unit_test(test_physical_units_are_held),
       cmocka_unit_test(test_bad_settings),
