@@ -7,6 +7,7 @@
 #include "base/base_call.h"
 #include "base/base_check.h"
 #include "master/master.h"
+#include "master/master_pace.h"
 
 // what a tap delivers without its delay
 static inline double value_of(const yoke_state* state, const yoke_tap* tap, const double y[]) {
@@ -469,6 +470,9 @@ static yoke_status evaluate(const yoke_system* system, yoke_state* state, size_t
 
 // Under Gauss-Seidel a fresh unit only shows what its outputs would be: the inputs it steps with are those of its turn.
 static yoke_status refresh_unit(const yoke_system* system, yoke_state* state, size_t unit) {
+  if (state->pace != NULL && yoke__pace_leaves_out(state->pace, unit)) {
+    return YOKE_OK;
+  }
   const yoke_system_unit* su = &system->units[unit];
   const bool is_shown_only = system->scenario->scheme == YOKE_GAUSS_SEIDEL && !su->is_law;
   const double t = time_of(system, state, unit);

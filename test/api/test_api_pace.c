@@ -188,6 +188,28 @@ static void test_emergency_stop(void** state) {
   assert_int_equal(yoke_simulation_reset(NULL), YOKE_BAD_ARG);
 }
 
+// companions do not know of safe actions: a run that they ended early is not compared
+static void test_stopped_runs_are_not_compared(void** state) {
+  (void)state;
+  HEAR(said);
+  yoke_registry* registry = api_registry();
+  yoke_simulation* s = open_with(registry, &said.sink, ", pace: {factor: 1e6, overrun: hold}",
+                                 "safe: [{set: a.f, to: 0, over: 5e-8}]\n");
+  const yoke_run_settings settings = {.trust = YOKE_TRUST_BOTH};
+  yoke_run_info info;
+  assert_int_equal(yoke_simulation_run(s, &settings, &info), YOKE_LATE);
+  assert_true(info.is_late && info.n_steps > 3);
+  check_contains(said.text, "3 steps in a row ended late (limit 3, overrun: hold)");
+  check_ok(yoke_simulation_judge(s, NULL));
+  char* json = NULL;
+  check_ok(yoke_simulation_summary(s, &json));
+  check_contains(json, "safe actions have changed inputs");
+  check_contains(json, "\"status\": \"stopped by missed deadlines\"");
+  yoke_text_free(&json);
+  api_close(&s);
+  yoke_registry_destroy(&registry);
+}
+
 // ---- rows that the writer cannot take
 
 typedef struct slow_sink {
@@ -262,6 +284,7 @@ int main(void) {
       cmocka_unit_test(test_figures),
       cmocka_unit_test(test_file_says),
       cmocka_unit_test(test_emergency_stop),
+      cmocka_unit_test(test_stopped_runs_are_not_compared),
       cmocka_unit_test(test_rows_are_lost_not_waited_for),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,7 +40,7 @@ typedef struct busy {
 static const int64_t* durations;  // per step; NULL: none
 static int64_t n_durations;
 static double inputs_seen[64];  // of those that take no time, in the order of their calls
-static size_t n_inputs_seen;
+static atomic_size_t n_inputs_seen;
 
 #define BUSY_REAL(label, field, direction)                                                         \
   {                                                                                                \
@@ -74,8 +74,10 @@ static yoke_status busy_step(void* self, double t, double h, yoke_step_result* r
   if (b->takes_time != 0 && durations != NULL && k < n_durations) {
     the_clock.now += durations[k];
   }
-  if (b->takes_time == 0 && n_inputs_seen < YOKE_COUNT(inputs_seen)) {
-    inputs_seen[n_inputs_seen++] = b->u;
+  const size_t place =
+      b->takes_time == 0 ? atomic_fetch_add(&n_inputs_seen, 1) : YOKE_COUNT(inputs_seen);
+  if (place < YOKE_COUNT(inputs_seen)) {
+    inputs_seen[place] = b->u;
   }
   b->y = b->u;
   b->n += 1;

@@ -312,9 +312,10 @@ static void test_actions_are_ramped(void** state) {
   check_near(yoke__safe_ramp(5, 2, 1, 0), 2, 0);
 }
 
-static void test_unit_that_fails_leads_to_fault(void** state) {
-  (void)state;
-  paced p = open_bench(1, "hold", 5, actions);
+static void check_failing(const char* more) {
+  char keys[512];
+  snprintf(keys, sizeof keys, "%s%s", actions, more);
+  paced p = open_bench(1, "hold", 5, keys);
   assert_int_equal(paced_run(&p), YOKE_UNIT_FAILED);
   assert_int_equal(p.pace->safe.now.state, YOKE_RUN_FAULT);
   check_contains(p.info.failure.message.text, "step failed");
@@ -326,8 +327,15 @@ static void test_unit_that_fails_leads_to_fault(void** state) {
   // latched: another run is refused
   assert_int_equal(paced_run(&p), YOKE_BAD_ARG);
   paced_close(&p);
+}
 
-  p = open_bench(1, "hold", 5, "");  // nothing to do: it ends at once
+static void test_unit_that_fails_leads_to_fault(void** state) {
+  (void)state;
+  check_failing("");
+  check_failing("threads: 2\n");
+  check_failing("scheme: gauss-seidel\n");
+
+  paced p = open_bench(1, "hold", 5, "");  // nothing to do: it ends at once
   assert_int_equal(paced_run(&p), YOKE_UNIT_FAILED);
   assert_int_equal(p.pace->safe.now.state, YOKE_RUN_FAULT);
   check_near(sim_read(&p.s, "source.y"), 5, 0);
