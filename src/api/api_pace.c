@@ -101,7 +101,6 @@ static void watch(void* argument) {
     yoke__os_sleep_ns(look < WATCHDOG_PAUSE_NS ? look : WATCHDOG_PAUSE_NS);
     if (yoke__pace_is_overdue(pace, yoke__os_now_ns()) &&
         !atomic_exchange(&pace->is_overdue, true)) {
-      atomic_store(&pace->shown, YOKE_RUN_FAULT);
       if (p->overdue != NULL) {
         p->overdue(p->to);
       }
@@ -284,7 +283,10 @@ yoke_status yoke_simulation_get_unit_pace(const yoke_simulation* simulation, siz
 yoke_run_state yoke_simulation_state(const yoke_simulation* simulation) {
   const yoke_pace* pace = simulation == NULL ? NULL : simulation->pace;
   if (pace != NULL) {
-    return (yoke_run_state)atomic_load_explicit(&pace->shown, memory_order_acquire);
+    const yoke_run_state state =
+        (yoke_run_state)atomic_load_explicit(&pace->shown, memory_order_acquire);
+    const bool is_moving = state == YOKE_RUN_RUN || state == YOKE_RUN_STOPPING;
+    return is_moving && atomic_load(&pace->is_overdue) ? YOKE_RUN_FAULT : state;
   }
   return simulation == NULL || simulation->state == NULL ? YOKE_RUN_INIT : YOKE_RUN_READY;
 }

@@ -137,14 +137,25 @@ static void note_failure(loop* l) {
   }
 }
 
+// Somebody or something says that this is no orderly end, before or while it stops.
+static bool hears_alarm(loop* l) {
+  const atomic_bool* is_stop_wanted = l->settings->is_stop_wanted;
+  if (l->pace->safe.now.is_faulty) {
+    return true;
+  }
+  if (is_stop_wanted != NULL && atomic_load_explicit(is_stop_wanted, memory_order_relaxed)) {
+    begin_stop(l, YOKE_SAFE_FAIL, fail(l, YOKE_STOPPED, "emergency stop"));
+  } else if (atomic_load_explicit(&l->pace->is_overdue, memory_order_relaxed)) {
+    begin_stop(l, YOKE_SAFE_FAIL,
+               fail(l, YOKE_UNIT_FAILED, "a step took longer than the watchdog allows"));
+  }
+  return l->pace->safe.now.is_faulty;
+}
+
 // Who wants an end, before a step.
 static void listen(loop* l) {
   const yoke_loop_settings* s = l->settings;
-  if (is_stopping(l)) {
-    return;
-  }
-  if (s->is_stop_wanted != NULL && atomic_load_explicit(s->is_stop_wanted, memory_order_relaxed)) {
-    begin_stop(l, YOKE_SAFE_FAIL, fail(l, YOKE_STOPPED, "emergency stop"));
+  if (hears_alarm(l) || is_stopping(l)) {
     return;
   }
   bool is_wanted =
@@ -210,12 +221,10 @@ static yoke_status compute(const loop* l, int64_t* n) {
 static void take_outcome(loop* l, yoke_status status) {
   yoke_pace* pace = l->pace;
   if (status < 0) {
-    // what is no failure of a single unit leaves nothing to go on with
+    // results that cannot be written, a value that was refused: it is stopped in order once, if there is anything to do
     note_failure(l);
-    begin_stop(l, YOKE_SAFE_HANG, status);
-  } else if (atomic_load_explicit(&pace->is_overdue, memory_order_relaxed)) {
-    begin_stop(l, YOKE_SAFE_HANG,
-               fail(l, YOKE_UNIT_FAILED, "a step took longer than the watchdog allows"));
+    l->state->record_wait = INT64_MAX;
+    begin_stop(l, pace->is_tolerant && !is_stopping(l) ? YOKE_SAFE_FAIL : YOKE_SAFE_HANG, status);
   } else if (atomic_load_explicit(&pace->n_failed, memory_order_relaxed) > 0) {
     note_failure(l);
     begin_stop(l, YOKE_SAFE_FAIL, l->info->failure.message.status);
@@ -238,6 +247,7 @@ static bool is_moving(const loop* l) {
 static void run(loop* l) {
   while (is_moving(l)) {
     if (is_at_end(l)) {
+      (void)hears_alarm(l);
       begin_stop(l, YOKE_SAFE_STOP, YOKE_OK);
       l->state->record_wait = INT64_MAX;  // rows end with the run
     } else {

@@ -39,7 +39,8 @@ typedef struct busy {
 
 static const int64_t* durations;  // per step; NULL: none
 static int64_t n_durations;
-static double inputs_seen[64];  // of those that take no time, in the order of their calls
+static void (*at_step)(int64_t k);  // called in a step of a unit that takes time; NULL: nothing
+static double inputs_seen[64];      // of those that take no time, in the order of their calls
 static atomic_size_t n_inputs_seen;
 
 #define BUSY_REAL(label, field, direction)                                                         \
@@ -73,6 +74,9 @@ static yoke_status busy_step(void* self, double t, double h, yoke_step_result* r
   const int64_t k = (int64_t)b->n;
   if (b->takes_time != 0 && durations != NULL && k < n_durations) {
     the_clock.now += durations[k];
+  }
+  if (b->takes_time != 0 && at_step != NULL) {
+    at_step(k);
   }
   const size_t place =
       b->takes_time == 0 ? atomic_fetch_add(&n_inputs_seen, 1) : YOKE_COUNT(inputs_seen);
@@ -128,6 +132,7 @@ static paced paced_open(const char* text) {
   }
   the_clock = (simulated_clock){.now = INT64_C(123456789)};
   durations = NULL;
+  at_step = NULL;
   n_inputs_seen = 0;
   p.pace = yoke__pace_create(p.s.system->n_units, p.s.system->n_y);
   assert_non_null(p.pace);

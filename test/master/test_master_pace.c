@@ -378,6 +378,41 @@ static void test_emergency_stop(void** state) {
   paced_close(&p);
 }
 
+static atomic_bool stop_wanted;
+static yoke_pace* watched;
+
+static void want_stop(int64_t k) {
+  if (k == 3) {
+    stop_wanted = true;
+  }
+}
+
+static void be_overdue(int64_t k) {
+  if (k == 3) {
+    watched->is_overdue = true;
+  }
+}
+
+// while it stops for another reason; and a step that came back after the watchdog had given it up
+static void test_late_alarms(void** state) {
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    atomic_bool is_cancelled = i == 0;
+    stop_wanted = false;
+    paced p = open_bench(1, "continue", -1, actions);
+    p.settings.is_cancelled = &is_cancelled;
+    p.settings.is_stop_wanted = &stop_wanted;
+    watched = p.pace;
+    at_step = i == 0 ? want_stop : be_overdue;
+    assert_int_equal(paced_run(&p), i == 0 ? YOKE_INTERRUPTED : YOKE_UNIT_FAILED);
+    assert_int_equal(p.pace->safe.now.state, YOKE_RUN_FAULT);
+    check_contains(p.info.failure.message.text, i == 0 ? "emergency stop" : "watchdog");
+    check_near(sim_read(&p.s, "shaft.y"), -1, 0);
+    check_near(sim_read(&p.s, "shaft.n"), i == 0 ? 13 : 4 + 13, 0);
+    paced_close(&p);
+  }
+}
+
 // ---------------------------------------------------------------------------------------------------------
 // physical units
 
@@ -481,6 +516,7 @@ int main(void) {
       cmocka_unit_test(test_end_of_the_run_is_safe),
       cmocka_unit_test(test_typed_inputs_are_set),
       cmocka_unit_test(test_emergency_stop),
+      cmocka_unit_test(test_late_alarms),
       cmocka_unit_test(test_physical_units_are_held),
       cmocka_unit_test(test_bad_settings),
       cmocka_unit_test(test_watchdog),
