@@ -22,8 +22,7 @@
 #define PROVEN_SHARE     0.5  // |net| / TER from which the mismatch has one sign
 
 const char* const yoke__verdict_names[] = {"not judged", "trustworthy", "doubtful", "wrong"};
-const char* const yoke__ledger_no_sign =
-    "no sign of an energy error, and no error estimate: run with --trust both";
+const char* const yoke__ledger_no_sign = "no sign of an energy error, and no error estimate";
 
 static const char* const indicator_names[YOKE_N_INDICATORS] = {"rho", "eps", "rter"};
 static const char* const indicator_texts[YOKE_N_INDICATORS] = {

@@ -82,6 +82,24 @@ for file in kinds.yaml fmu.yaml; do
   end_rig
 done
 
+# ---- B-23: the virtual rig twice, then in a process of its own, then by the clock: the same bytes
+for name in inertia car; do
+  file=$source/scenarios/rig/$name.yaml
+  for i in 1 2; do
+    run 0 run "$file" $quick --set time.stop=0.5 --out rig$i
+  done
+  same rig1 rig2
+  play "$file" --set units.rig.port=udp
+  run 0 run "$file" $quick --set time.stop=0.5 --set units.rig.port=udp --set units.rig.peer="$address" --out apart
+  same rig1 apart
+  # a busy machine may be late: that is said, and changes nothing
+  "$yoke" run "$file" $quick --set time.stop=0.5 --realtime --set units.rig.port=udp --set units.rig.peer="$address" \
+    --out paced >out 2>&1
+  case $? in 0 | 4) pass ;; *) bad 'paced run' ;; esac
+  same rig1 paced
+  end_rig
+done
+
 # ---- what is sent stays inside of limits, and that is said
 sed 's/peer: "127.0.0.1:1"/&, limits: {f: {min: -2, max: 3, slope: 200}}/' loop.yaml >limits.yaml
 play limits.yaml

@@ -60,8 +60,7 @@ static const char by_energy[] = "the coupling created about ";
 static const char by_ter[] = "the two ends of made disagree about ";
 static const char by_rho[] = "the exchange is too slow for these signals: rho is above 0.25 in ";
 static const char by_wild[] = "the coupling error is as large as the power itself (rho up to ";
-static const char no_sign[] =
-    "no sign of an energy error, and no error estimate: run with --trust both";
+static const char no_sign[] = "no sign of an energy error, and no error estimate";
 
 static const made cases[] = {
     {0.009, 0, 0, 0, YOKE_VERDICT_NONE, no_sign, NULL},
