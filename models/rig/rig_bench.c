@@ -30,9 +30,8 @@ static const char* const set_items[] = {"prototype", "automotive", NULL};
 static const char* const feedforward_items[] = {"off", "cell", "current", "input", NULL};
 static const char* const sensor_items[] = {"reaction", "in-line", NULL};
 static const char* const link_items[] = {"ideal", "modelled", NULL};
+// in the order of YOKE_RIG_POSITION, ...
 static const char* const mode_items[] = {"position", "speed", "torque", "current", NULL};
-static const int64_t mode_values[] = {YOKE_RIG_POSITION, YOKE_RIG_SPEED, YOKE_RIG_TORQUE,
-                                      YOKE_RIG_CURRENT};
 static const char* const state_items[] = {"disabled",   "ready", "switched-on", "enabled",
                                           "quick-stop", "fault", NULL};
 
@@ -81,10 +80,10 @@ typedef struct bench {
     .name = (name_), .dim = "1", .text = (text_), .type = YOKE_INTEGER, .causality = (causality_), \
     .start = (start_), .offset = (at_)                                                             \
   }
-#define CHOICE(name_, text_, causality_, items_, values_, start_, at_)                             \
+#define CHOICE(name_, text_, causality_, items_, start_, at_)                                      \
   {                                                                                                \
     .name = (name_), .text = (text_), .type = YOKE_ENUMERATION, .causality = (causality_),         \
-    .items = (items_), .item_values = (values_), .start = (start_), .offset = (at_)                \
+    .items = (items_), .start = (start_), .offset = (at_)                                          \
   }
 #define FLAG(name_, text_, causality_, start_, at_)                                                \
   {                                                                                                \
@@ -110,8 +109,8 @@ static const yoke_variable variables[] = {
     FLAG("enable", "lead the drives to enabled; off: stop; off and on: clears a stop", YOKE_TUNABLE,
          1.0, AT(is_wanted)),
     CHOICE("fault", "fault that acts now, written at run time", YOKE_TUNABLE, yoke__rig_fault_names,
-           NULL, 0.0, AT(rig.faults.live.kind)),
-    CHOICE("fault_place", "its place", YOKE_TUNABLE, yoke__rig_place_names, NULL, 0.0,
+           0.0, AT(rig.faults.live.kind)),
+    CHOICE("fault_place", "its place", YOKE_TUNABLE, yoke__rig_place_names, 0.0,
            AT(rig.faults.live.place)),
     REAL("fault_value", NULL, "its value", YOKE_TUNABLE, 0, 0.0, AT(rig.faults.live.value)),
     OUTPUT("tau", "N.m", "torque at the cell of the motor under test", AT(nodes[0].tau)),
@@ -125,9 +124,9 @@ static const yoke_variable variables[] = {
            AT(nodes[0].current)),
     OUTPUT("i_lm", "A", "current of the load motor, every tenth cycle", AT(nodes[1].current)),
     OUTPUT("angle", "rad", "angle of the motor under test, every tenth cycle", AT(nodes[0].phi)),
-    CHOICE("state_mut", "state of the drive under test", YOKE_OUTPUT, state_items, NULL, 0.0,
+    CHOICE("state_mut", "state of the drive under test", YOKE_OUTPUT, state_items, 0.0,
            AT(nodes[0].state)),
-    CHOICE("state_lm", "state of the load drive", YOKE_OUTPUT, state_items, NULL, 0.0,
+    CHOICE("state_lm", "state of the load drive", YOKE_OUTPUT, state_items, 0.0,
            AT(nodes[1].state)),
     WHOLE("code_mut", "fault of the drive under test, 0: none", YOKE_OUTPUT, 0.0,
           AT(nodes[0].code)),
@@ -154,12 +153,12 @@ static const yoke_variable variables[] = {
     OUTPUT("E_supply", "J", "from the supply so far", AT(E_supply)),
     OUTPUT("E_brake", "J", "into the brake resistor so far", AT(E_brake)),
     OUTPUT("E_residual", "J", "electric energy of the motors that the books miss", AT(E_residual)),
-    CHOICE("mode_mut", "mode of the drive under test", YOKE_PARAMETER, mode_items, mode_values,
-           YOKE_RIG_TORQUE, AT(mode[0])),
-    CHOICE("mode_lm", "mode of the load drive", YOKE_PARAMETER, mode_items, mode_values,
-           YOKE_RIG_SPEED, AT(mode[1])),
+    CHOICE("mode_mut", "mode of the drive under test", YOKE_PARAMETER, mode_items,
+           YOKE_RIG_TORQUE - YOKE_RIG_POSITION, AT(mode[0])),
+    CHOICE("mode_lm", "mode of the load drive", YOKE_PARAMETER, mode_items,
+           YOKE_RIG_SPEED - YOKE_RIG_POSITION, AT(mode[1])),
     CHOICE("feedforward", "torque that goes with the speed demand", YOKE_PARAMETER,
-           feedforward_items, NULL, FEEDFORWARD_CELL, AT(feedforward)),
+           feedforward_items, FEEDFORWARD_CELL, AT(feedforward)),
     WHOLE("latency", "cycles that a command takes, 0 to 2", YOKE_PARAMETER, 0.0, AT(latency)),
     SETTING("J_ideal", "kg.m2", "ideal inertia of error_*; 0: not measured", 0.0, AT(rig.errors.J)),
     SETTING("loss_out", "1", "probability that a command is lost", 0.0, AT(loss[0])),
@@ -193,8 +192,8 @@ static const yoke_variable variables[] = {
     MOTOR(cell_hz, "Hz", "filter of the cells"),
     MOTOR(cell_range, "N.m", "range of the cells, both ways, in 16 bits"),
     MOTOR(cell_noise, "N.m", "standard deviation of a sample of a cell"),
-    CHOICE("sensor", "brackets of the motors, or in the shaft", YOKE_PARAMETER, sensor_items, NULL,
-           0.0, SET(sensor)),
+    CHOICE("sensor", "brackets of the motors, or in the shaft", YOKE_PARAMETER, sensor_items, 0.0,
+           SET(sensor)),
     WHOLE("seed", "of noise and link", YOKE_PARAMETER, 1.0, SET(seed)),
     MOTOR(current_hz, "Hz", "bandwidth of the current loop"),
     MOTOR(speed_hz, "Hz", "bandwidth of the speed loop"),
@@ -208,7 +207,7 @@ static const yoke_variable variables[] = {
           SET(timeout)),
     WHOLE("counts", "of the encoder per turn", YOKE_PARAMETER, 4096.0, SET(counts)),
     CHOICE("dc_link", "constant voltage, or supply, capacitor and brake", YOKE_PARAMETER,
-           link_items, NULL, 0.0, SET(dc_link)),
+           link_items, 0.0, SET(dc_link)),
     MOTOR(U, "V", "voltage of the supply"),
     MOTOR(C_dc, "F", "capacitance of the DC link"),
     MOTOR(R_supply, "Ohm", "resistance of the supply; it only gives"),
@@ -373,15 +372,17 @@ static void set_link(bench* b, int i, const yoke_rig_link_upset* upset, int64_t 
 
 static void send_command(bench* b, double H, int64_t now_ns, bool is_down) {
   yoke_rig_demand demands[YOKE_RIG_N_MOTORS] = {
-      {.mode = b->mode[0], .torque = b->throttle, .speed = b->omega_mut, .position = b->phi_mut},
-      {.mode = b->mode[1], .torque = b->tau_lm, .speed = b->omega_ref, .position = b->phi_lm},
+      {.torque = b->throttle, .speed = b->omega_mut, .position = b->phi_mut},
+      {.torque = b->tau_lm, .speed = b->omega_ref, .position = b->phi_lm},
   };
   // the torque of a speed or position mode is a feed-forward, and only the load motor has one
-  if (!is_torque_mode(b->mode[0])) {
-    demands[0].torque = 0.0;
-  }
-  if (!is_torque_mode(b->mode[1])) {
-    demands[1].torque = b->mode[1] == YOKE_RIG_SPEED ? feedforward(b, H) : 0.0;
+  for (int m = 0; m < YOKE_RIG_N_MOTORS; m++) {
+    const int64_t mode = YOKE_RIG_POSITION + b->mode[m];
+    demands[m].mode = mode;
+    if (!is_torque_mode(mode)) {
+      const bool is_fed = m == YOKE_RIG_LM && mode == YOKE_RIG_SPEED;
+      demands[m].torque = is_fed ? feedforward(b, H) : 0.0;
+    }
   }
   yoke_datagram command;
   uint8_t bytes[YOKE_DATAGRAM_MAX_SIZE];

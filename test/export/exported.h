@@ -37,6 +37,8 @@ static const exported_case exported_cases[] = {
      "D: [[0, 0], [0.5, 0], [0, 2]], x0: [0.3, -0.1], inputs: [force, \"odd & <name>\"], "
      "outputs: [position, speed, \"der(x)\"]}",
      1},
+    {"driver", "with: {mode: pi, points: [[0, 0.1], [3, 0.5]], preview: 0.01}", 1},
+    {"rig.bench", "with: {seed: 7, latency: 1, loss_out: 0.1, jitter_in: 1e-3}", 1},
     {"playback", "with: {file: table.csv, interpolation: linear, end: repeat}", 1},
     {"channel", "with: {n: 3, noise: [0.1, 0, 0.2], loss: 0.25, seed: 12345}", 1},
     {"sum", "with: {signs: [1, -1, 0.5]}", 1},

@@ -430,6 +430,33 @@ static void test_description(void** state) {
   trial_close(&d);
 }
 
+// modes by their names in a system file
+static void test_modes_by_name(void** state) {
+  (void)state;
+  sim s = sim_open(
+      "yoke: 1\ninputs: start\ncalls: 1\n"
+      "time: {stop: 1, step: 1e-3}\n"
+      "units:\n"
+      "  angle: {model: constant, with: {value: 6.5}}\n"
+      "  rig: {model: rig.bench, with: {mode_lm: position, mode_mut: current, cell_noise: 0}}\n"
+      "connections: [angle.y -> rig.phi_lm]\n");
+  sim_run(&s);
+  check_near(sim_read(&s, "rig.angle"), 6.5, 0.01);
+  sim_close(&s);
+  s = sim_open(
+      "yoke: 1\ninputs: start\ncalls: 1\n"
+      "time: {stop: 1, step: 1e-3}\n"
+      "units:\n"
+      "  speed: {model: constant, with: {value: 80}}\n"
+      "  torque: {model: constant, with: {value: -0.1}}\n"
+      "  rig: {model: rig.bench, with: {mode_lm: torque, mode_mut: speed, cell_noise: 0}}\n"
+      "connections: [speed.y -> rig.omega_mut, torque.y -> rig.tau_lm]\n");
+  sim_run(&s);
+  check_near(sim_read(&s, "rig.omega"), 80.0, 0.05);
+  check_near(sim_read(&s, "rig.torque_lm"), -0.1, 1e-3);
+  sim_close(&s);
+}
+
 static void test_refusals(void** state) {
   (void)state;
   static const double back[] = {1.0, 0.0, 0.5, 1.0};
@@ -513,6 +540,7 @@ int main(void) {
       cmocka_unit_test(test_link_in_the_unit),
       cmocka_unit_test(test_link_faults_on_demand),
       cmocka_unit_test(test_description),
+      cmocka_unit_test(test_modes_by_name),
       cmocka_unit_test(test_refusals),
       cmocka_unit_test(test_script),
   };

@@ -148,6 +148,8 @@ static const yoke_argument state_space_arguments[] = {{"A", YOKE_REAL, 1, 1, &sl
                                                       {"D", YOKE_REAL, 1, 1, &one}};
 static const char* const drive[] = {"models_drive.csv"};
 static const yoke_argument playback_arguments[] = {{"file", YOKE_STRING, 1, 1, drive}};
+static const double points[] = {0, 0.1, 10, 0.3};
+static const yoke_argument driver_arguments[] = {{"points", YOKE_REAL, 2, 2, points}};
 
 static unsigned char* take(size_t size) {
   unsigned char* bytes = malloc(size + 1);
@@ -167,6 +169,9 @@ static yoke_unit_args arguments_of(const yoke_unit_ops* ops) {
     args.n_arguments = 4;
   } else if (strcmp(ops->name, "playback") == 0) {
     args.arguments = playback_arguments;
+    args.n_arguments = 1;
+  } else if (strcmp(ops->name, "driver") == 0) {
+    args.arguments = driver_arguments;
     args.n_arguments = 1;
   }
   return args;
