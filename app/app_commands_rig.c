@@ -20,7 +20,7 @@ static const yoke_exit rig_exits[] = {
 };
 static const yoke_example rig_examples[] = {
     {"yoke rig loop.yaml", "Play the unit of loop.yaml that has a port, run after run."},
-    {"yoke rig loop.yaml --once & yoke run loop.yaml", "Both ends in one shell."},
+    {"yoke rig loop.yaml --once", "The same for one run."},
 };
 const yoke_command yoke__command_rig = {
     "rig",

@@ -4,6 +4,7 @@
 #include "app/app.h"
 #include "app/app_sink.h"
 #include "base/base_os.h"
+#include "base/base_status.h"
 #include "yoke/yoke.h"
 
 typedef struct rig_view {
@@ -41,7 +42,8 @@ int yoke_cmd_rig(int argc, char** argv) {
   yoke__os_catch_interrupt();
   const yoke_status status = yoke_port_serve(options.operands[0], &load, &settings);
   if (status < 0) {
-    exit_status = yoke__app_fail("rig", status);
+    const int failed = yoke__app_fail("rig", status);
+    exit_status = yoke__status_is_outside(status) ? YOKE_EXIT_FAILED : failed;
   } else if (!view.is_quiet) {
     printf("%llu steps\n", (unsigned long long)view.n_steps);
   }

@@ -20,18 +20,32 @@ yoke_rig_state yoke__rig_client_state(const yoke_rig_client* client, int motor) 
 
 // Latches the stop; switching the wish off and on again clears it.
 static void watch_states(yoke_rig_client* client, bool is_wanted) {
-  bool are_enabled = true;
+  bool are_enabled = true, is_one_enabled = false, has_fault = false;
   for (int m = 0; m < N; m++) {
-    are_enabled = are_enabled && yoke__rig_client_state(client, m) == YOKE_RIG_ENABLED;
+    const yoke_rig_state state = yoke__rig_client_state(client, m);
+    are_enabled = are_enabled && state == YOKE_RIG_ENABLED;
+    is_one_enabled = is_one_enabled || state == YOKE_RIG_ENABLED;
+    has_fault = has_fault || state == YOKE_RIG_FAULT;
   }
   if (is_wanted && !client->was_wanted) {
     client->was_enabled = client->is_stopped = 0;
   }
   client->was_wanted = is_wanted;
-  if (!is_wanted || (client->was_enabled && !are_enabled)) {
+  if (!is_wanted || (client->was_enabled && !are_enabled) || (is_one_enabled && has_fault)) {
     client->is_stopped = 1;
   }
   client->was_enabled = client->was_enabled || are_enabled;
+}
+
+// No drive is enabled before the others are as far as it is.
+static bool are_others_ready(const yoke_rig_client* client, int motor) {
+  bool are_ready = true;
+  for (int m = 0; m < N; m++) {
+    const yoke_rig_state state = yoke__rig_client_state(client, m);
+    are_ready =
+        are_ready && (m == motor || state == YOKE_RIG_SWITCHED_ON || state == YOKE_RIG_ENABLED);
+  }
+  return are_ready;
 }
 
 static int word_for(const yoke_rig_client* client, int motor) {
@@ -41,7 +55,11 @@ static int word_for(const yoke_rig_client* client, int motor) {
       [YOKE_RIG_QUICK_STOP] = YOKE_RIG_WORD_QUICK_STOP, [YOKE_RIG_FAULT] = YOKE_RIG_WORD_RESET,
   };
   const yoke_rig_state state = yoke__rig_client_state(client, motor);
-  return client->is_stopped ? YOKE_RIG_WORD_QUICK_STOP : words[state];
+  if (client->is_stopped) {
+    return YOKE_RIG_WORD_QUICK_STOP;
+  }
+  return state == YOKE_RIG_SWITCHED_ON && !are_others_ready(client, motor) ? YOKE_RIG_WORD_SWITCH_ON
+                                                                           : words[state];
 }
 
 void yoke__rig_client_command(yoke_rig_client* client, const yoke_rig_settings* s,

@@ -2,7 +2,7 @@
 //
 // Every run begins with a hello, which loads the unit anew, and ends with a stop, with another hello or with the process. Written
 // against the public interface: what runs here is a system of one unit whose inputs are written from outside.
-#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +11,7 @@
 #include "base/base_arena.h"
 #include "base/base_check.h"
 #include "base/base_message.h"
+#include "base/base_number.h"
 #include "base/base_os.h"
 #include "scenario/scenario.h"
 #include "unit/port/port_frame.h"
@@ -65,20 +66,18 @@ static void end_run(server* s) {
 }
 
 static yoke_status load_unit(server* s, const yoke_port_frame* hello) {
-  char start[64], stop[64];
-  snprintf(start, sizeof start, "time.start=%.17g", hello->t);
-  snprintf(stop, sizeof stop, "time.stop=%.17g", hello->h);
+  char start[64] = "time.start=";
+  yoke__number_format(hello->t, start + strlen(start));
   const size_t n = s->load->n_sets;
-  const char** sets = yoke__arena_array(&s->arena, n + 2, sizeof *sets);
+  const char** sets = yoke__arena_array(&s->arena, n + 1, sizeof *sets);
   YOKE_TRY_MEMORY(sets);
   if (n > 0) {
     memcpy(sets, s->load->sets, n * sizeof *sets);
   }
   sets[n] = start;
-  sets[n + 1] = stop;
   yoke_load_settings load = *s->load;
   load.sets = sets;
-  load.n_sets = n + 2;
+  load.n_sets = n + 1;
   load.sink = &s->sink;
   load.only = s->settings->unit == NULL ? "" : s->settings->unit;
   return yoke_simulation_load(s->path, &load, &s->simulation);
@@ -164,6 +163,12 @@ static yoke_status begin_run(server* s, const yoke_port_frame* hello) {
              "the signals of both ends differ: use the same system file, with the same settings");
     return YOKE_BAD_INPUT;
   }
+  const yoke_unit* unit = &yoke_simulation_system(s->simulation)->units[0].unit;
+  if (hello->echo_ns != yoke__port_list_settings(unit)) {
+    snprintf(s->text, sizeof s->text,
+             "the parameters of both ends differ: give --set to both, or to none");
+    return YOKE_BAD_INPUT;
+  }
   YOKE_TRY(write_inputs(s, hello->values, true));
   YOKE_TRY(yoke_simulation_start(s->simulation));
   return read_outputs(s);
@@ -196,6 +201,12 @@ static yoke_status advance(server* s, const yoke_port_frame* step) {
   if (step->h > info.step * (1 + 1e-9) || step->h < info.step * (1 - 1e-9)) {
     snprintf(s->text, sizeof s->text, "a step of %.9g s is asked for, the file says %.9g s",
              step->h, info.step);
+    return YOKE_BAD_INPUT;
+  }
+  if (fabs(step->t - s->t) > 1e-3 * step->h) {
+    snprintf(s->text, sizeof s->text,
+             "the step begins at t = %.9g s, this end stands at %.9g s: a command was lost",
+             step->t, s->t);
     return YOKE_BAD_INPUT;
   }
   YOKE_TRY(write_inputs(s, step->values, false));
@@ -236,6 +247,7 @@ static void take(server* s, const yoke_udp_datagram* datagram, size_t i) {
     yoke__udp_adopt(s->udp, i);
     take_hello(s, &frame);
   } else if (frame.kind == YOKE_PORT_STEP && is_ours) {
+    yoke__udp_adopt(s->udp, i);  // it may have been silent for long
     take_step(s, &frame);
   } else if (frame.kind == YOKE_PORT_STOP && is_ours) {
     end_run(s);

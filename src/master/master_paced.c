@@ -152,16 +152,16 @@ static bool hears_alarm(loop* l) {
   return l->pace->safe.now.is_faulty;
 }
 
-// Who wants an end, before a step.
-static void listen(loop* l) {
+// Who wants an end, before a step or while it is waited for.
+static void listen(loop* l, int64_t now_ns) {
   const yoke_loop_settings* s = l->settings;
   if (hears_alarm(l) || is_stopping(l)) {
     return;
   }
   bool is_wanted =
       s->is_cancelled == NULL || !atomic_load_explicit(s->is_cancelled, memory_order_relaxed);
-  if (s->progress != NULL && l->pace->end_ns - l->shown_ns > SHOW_NS) {
-    l->shown_ns = l->pace->end_ns;
+  if (s->progress != NULL && now_ns - l->shown_ns > SHOW_NS) {
+    l->shown_ns = now_ns;
     is_wanted = s->progress(s->to) && is_wanted;
   }
   if (!is_wanted) {
@@ -244,6 +244,21 @@ static bool is_moving(const loop* l) {
   return l->pace->safe.now.state == YOKE_RUN_RUN || is_stopping(l);
 }
 
+// A release that is far away: whoever wants an end need not wait for it. False: somebody does.
+static bool is_awaited(loop* l) {
+  const yoke_pace_clock* clock = &l->pace->clock;
+  const int64_t release = yoke__pace_time(&l->pace->grid, l->pace->slot);
+  for (int64_t now = clock->now_ns(clock->self); release - now > 2 * SHOW_NS && !is_stopping(l);
+       now = clock->now_ns(clock->self)) {
+    clock->sleep_until_ns(clock->self, now + SHOW_NS);
+    listen(l, now + SHOW_NS);
+    if (is_stopping(l) || !is_moving(l)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 static void run(loop* l) {
   while (is_moving(l)) {
     if (is_at_end(l)) {
@@ -251,11 +266,14 @@ static void run(loop* l) {
       begin_stop(l, YOKE_SAFE_STOP, YOKE_OK);
       l->state->record_wait = INT64_MAX;  // rows end with the run
     } else {
-      listen(l);
+      listen(l, l->pace->end_ns);
     }
     if (is_stopping(l) && l->pace->safe.n_done >= l->system->n_actions) {
       tell_rig(l, YOKE_SAFE_STOPPED);
       return;
+    }
+    if (!is_awaited(l)) {
+      continue;
     }
     int64_t n = 0;
     yoke__pace_release(l->pace);

@@ -4,6 +4,8 @@
 #include "base/base_check.h"
 #include "scenario/scenario.h"
 
+#define MOST_STEPS 9  // as a power of ten
+
 // NULL after a message.
 static const yoke_scenario_unit* choose(const yoke_scenario* s, const char* name,
                                         yoke_messages* messages) {
@@ -45,6 +47,10 @@ yoke_status yoke__scenario_keep_only(yoke_scenario* s, const char* name, yoke_me
   alone->port.is_given = false;
   alone->calls = 1;
   s->step = unit->step.is_given ? unit->step : s->step;
+  // it ends when the other end says so, which may go on behind its stop time
+  s->stop = s->step;
+  s->stop.exact.exponent += MOST_STEPS;
+  s->stop.value = yoke__decimal_value(s->stop.exact);
   s->units = alone;
   s->n_units = 1;
   s->n_connections = s->n_bonds = s->n_couplings = s->n_order = 0;

@@ -225,6 +225,7 @@ static const char* const clocks[] = {"lockstep", NULL};
 static const char* const port_keys_only[] = {"peer", "bind",   "clock", "timeout",
                                              "lost", "limits", NULL};
 static const yoke_integers lost_range = {1, 1000000};
+static const yoke_range timeout_range = {1e-6, 3600, false, false, "a number from 1e-6 to 3600"};
 
 // `port: udp`, or `port: none` to run it here
 static void read_port(yoke_reader* reader, const yoke_node* node, void* to, const void* rule) {
@@ -279,6 +280,10 @@ static void check_port(yoke_reader* reader, const yoke_node* node, const yoke_sc
                 "%s: 'port' needs 'peer', the address of the other end, such as "
                 "peer: 127.0.0.1:47001",
                 where);
+  }
+  if (unit->port.is_given && unit->calls > 1) {
+    yoke__error(reader->messages, unit->port.place,
+                "%s: a unit behind a port is called once per step: leave out 'calls'", where);
   }
   if (unit->port.is_given && unit->isolation.is_given) {
     yoke__error(reader->messages, unit->port.place,
@@ -374,7 +379,7 @@ static const yoke_key unit_keys[] = {
     {"peer", yoke__key_text, &yoke__shape_value, OF(port.peer), NULL},
     {"bind", yoke__key_text, &yoke__shape_value, OF(port.bind), NULL},
     {"clock", yoke__key_word, &yoke__shape_value, OF(port.clock), clocks},
-    {"timeout", yoke__key_number, &yoke__shape_value, OF(port.timeout_s), &yoke__range_positive},
+    {"timeout", yoke__key_number, &yoke__shape_value, OF(port.timeout_s), &timeout_range},
     {"limits", read_limits, &limits_shape, OF(port), NULL},
     {"lost", yoke__key_integer, &yoke__shape_value, OF(port.most_lost), &lost_range},
 };

@@ -712,6 +712,15 @@ static yoke_status open_system(advisor* a) {
                      "advise",
                      a->settings->path);
   }
+  for (size_t i = 0; i < a->given->n_units; i++) {
+    const yoke_system_unit* unit = &a->given->units[i];
+    if ((unit->unit.info->flags & YOKE_UNIT_PHYSICAL) != 0) {
+      return yoke_fail(a->sink, YOKE_BAD_INPUT,
+                       "unit '%s' is a real machine, which is not run again and again to find "
+                       "settings; with a model in its place (`port: none`) they can be searched",
+                       unit->name);
+    }
+  }
   yoke_advice* advice = a->advice;
   advice->n_room = 4 * yoke__advise_n_recipes();
   advice->all = yoke__arena_array(&advice->arena, advice->n_room, sizeof *advice->all);

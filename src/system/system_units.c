@@ -373,7 +373,7 @@ static yoke_status create_unit(yoke_system* system, yoke_system_unit* unit) {
 
 static yoke_status make_unit(yoke_system* system, yoke_system_unit* unit) {
   YOKE_TRY(find_type(system, unit));
-  if (unit->source->port.is_given) {
+  if (unit->source->port.is_given && unit->source->port.peer != NULL) {
     YOKE_TRY(wrap_port(system, unit));
   }
   return create_unit(system, unit);

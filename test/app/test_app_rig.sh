@@ -38,6 +38,23 @@ for i in 1 2; do
   run 0 run loop.yaml $quick --set units.b.peer="$address" --out there
   same here there
 done
+# stop times that are no sums of doubles
+for stop in 0.3 0.58 0.7; do
+  run 0 run loop.yaml $quick --set time.stop=$stop --set units.b.peer="$address" --out odd
+done
+# the bench may be silent for longer than the rig waits for another one
+"$yoke" run loop.yaml $quick --realtime --set time.stop=1 --set units.b.peer="$address" --out silent >out 2>&1 &
+bench=$!
+sleep 0.5
+kill -STOP $bench
+sleep 2.5
+kill -CONT $bench
+wait $bench
+case $? in 0 | 4) pass ;; *) bad 'a bench that was silent' ;; esac
+# safe actions behind the stop time go through the port as well
+printf 'safe: [{set: b.f, to: 0, over: 0.1}]\n' | cat loop.yaml - >safe.yaml
+"$yoke" run safe.yaml $quick --realtime=5 --set units.b.peer="$address" --out safe >out 2>&1
+case $? in 0 | 4) pass ;; *) bad 'safe actions through a port' ;; esac
 # with other times than the file's
 run 0 run loop.yaml $quick --set units.b.port=none --set time.stop=1 --out here1
 run 0 run loop.yaml $quick --set units.b.peer="$address" --set time.stop=1 --out there1
@@ -46,9 +63,18 @@ same here1 there1
 # ---- both ends must mean the same unit
 run 1 run loop.yaml $quick --set units.b.peer="$address" --set time.step=0.02 --out never
 says 'a step of 0.02 s is asked for, the file says 0.01 s'
+run 2 run loop.yaml $quick --set units.b.peer="$address" --set units.b.with.k=7 --out never
+says 'the parameters of both ends differ'
+run 2 check loop.yaml --set units.b.calls=4
+says "a unit behind a port is called once per step: leave out 'calls'"
+run 2 run loop.yaml $quick --set time.pace.overrun=skip --set units.b.peer="$address" --out never
+says 'overrun: skip is not possible here'
+run 2 advise loop.yaml
+says "unit 'b' is a real machine, which is not run again and again"
+run 1 rig loop.yaml --bind "$address"
+says "cannot listen at '$address'"
 end_rig
 holds "$? == 0"
-says '500 steps' rig.out
 
 # ---- an FMU, a circuit and typed values go through a port as well
 run 0 export integrator --fmi 2 -o integrator.fmu

@@ -174,8 +174,20 @@ static void test_units(void** state) {
       {"  b: {circuit: x.cir, solver: {iterations: 0}}\n",
        "5:44: error: 'iterations': expected an integer from 1 to 1000, found 0"},
       {"  b: {circuit: x.cir, log: true}\n", "5:23: error: unit 'b': 'log' is for FMUs"},
-      {"  b: {port: x, twin: y}\n", "5:7: error: ports are not supported by this version\n"
-                                    "5:16: error: twins are not supported by this version"},
+      {"  b: {port: x, twin: y}\n",
+       "5:13: error: 'port': expected none or udp, found the text 'x'\n"
+       "5:16: error: twins are not supported by this version"},
+      {"  b: {model: m, port: udp}\n",
+       "5:17: error: unit 'b': 'port' needs 'peer', the address of the other end, such as peer: "
+       "127.0.0.1:47001"},
+      {"  b: {model: m, peer: x}\n",
+       "5:17: error: unit 'b': 'peer' belongs to a port: write port: udp"},
+      {"  b: {model: m, port: udp, peer: x, isolate: process}\n",
+       "5:17: error: unit 'b': 'port' and 'isolate' both say where it runs: leave out one"},
+      {"  b: {model: m, port: udp, peer: x, limits: {f: {min: 2, max: 1}}}\n",
+       "5:46: error: 'limits' of 'f': 'min' is above 'max'"},
+      {"  b: {model: m, port: udp, peer: x, limits: {f: {slope: 0}}}\n",
+       "5:57: error: 'slope': expected a number greater than 0, found 0"},
       {"  b: {law: x}\n", "5:7: error: a law stands under 'laws', not under 'units'"},
       {"  b: {modle: x}\n",
        "5:3: error: unit 'b' has no kind: expected the key 'model', 'fmu', 'circuit' or 'library'\n"

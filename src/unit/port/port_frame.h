@@ -7,7 +7,7 @@
 //  16  sequence u64
 //
 // Little endian. `sent` is the clock of the sender; `echo` is that of the datagram which is answered, so that a round trip
-// needs one clock only. `check` is a sum over everything else: UDP on loopback has none.
+// needs one clock only; of a hello a fingerprint of the parameters. `check` is a sum over everything else: UDP on loopback has none.
 #ifndef YOKE_UNIT_PORT_FRAME_H
 #define YOKE_UNIT_PORT_FRAME_H
 

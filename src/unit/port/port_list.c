@@ -48,3 +48,16 @@ yoke_status yoke__port_list_make(const yoke_unit_info* info, yoke_arena* arena,
   }
   return YOKE_OK;
 }
+
+uint64_t yoke__port_list_settings(const yoke_unit* unit) {
+  uint64_t hash = YOKE_HASH_START;
+  for (size_t i = 0; i < unit->info->n_variables; i++) {
+    const yoke_variable* v = &unit->info->variables[i];
+    double number = 0;
+    if (v->causality == YOKE_PARAMETER && v->type != YOKE_STRING && v->type != YOKE_BINARY &&
+        yoke__variable_count(v) == 1 && yoke__unit_get(unit, i, &number, sizeof number) >= 0) {
+      hash = yoke__hash_bytes(hash, &number, sizeof number);
+    }
+  }
+  return hash;
+}

@@ -17,4 +17,7 @@ typedef struct yoke_port_list {
 yoke_status yoke__port_list_make(const yoke_unit_info* info, yoke_arena* arena,
                                  yoke_port_list* list, const yoke_sink* sink);
 
+// Fingerprint of the numbers that its fixed parameters have: both ends must agree about them, too.
+uint64_t yoke__port_list_settings(const yoke_unit* unit);
+
 #endif

@@ -51,6 +51,7 @@ typedef struct port {
   size_t n_limits;
   size_t* places;  // per variable: where its value lies in `received`, or YOKE_NOT_FOUND
   int64_t n_lost_in_a_row;
+  uint64_t n_told;  // of what is odd
   bool is_running;
   yoke_port_info counts;
   yoke_histogram round_trips;
@@ -105,6 +106,7 @@ static bool send_frame(port* p, yoke_port_kind kind, double t, double h) {
       .t = t,
       .h = h,
       .sent_ns = (uint64_t)yoke__os_now_ns(),
+      .echo_ns = kind == YOKE_PORT_HELLO ? yoke__port_list_settings(&p->inner) : 0,
       .signals = p->list.fingerprint,
       .values = p->sent,
       .size = has_values ? p->list.sent_size : 0,
@@ -311,8 +313,15 @@ static void fill_info(const port* p, yoke_port_info* info) {
 }
 
 static void report(void* self, const yoke_sink* sink) {
+  port* p = self;
   yoke_port_info i;
   fill_info(self, &i);
+  const uint64_t n_odd =
+      i.n_lost + i.n_refused + i.n_foreign + i.n_overflow + i.n_clipped;  // each is told once
+  if (n_odd == p->n_told) {
+    return;
+  }
+  p->n_told = n_odd;
   if (i.n_clipped > 0) {
     yoke__notify(sink, YOKE_WARNING, "%llu values were outside of 'limits' and sent as these allow",
                  (unsigned long long)i.n_clipped);
@@ -321,7 +330,7 @@ static void report(void* self, const yoke_sink* sink) {
     yoke__notify(sink, YOKE_WARNING,
                  "of %llu exchanges %llu had no answer in time; %llu datagrams were damaged, %llu "
                  "came from elsewhere, %llu were lost in the kernel",
-                 (unsigned long long)i.n_sent, (unsigned long long)i.n_lost,
+                 (unsigned long long)p->sequence, (unsigned long long)i.n_lost,
                  (unsigned long long)i.n_refused, (unsigned long long)i.n_foreign,
                  (unsigned long long)i.n_overflow);
   }
