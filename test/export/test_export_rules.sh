@@ -16,6 +16,7 @@ arguments() {
   case $1 in
     state_space) echo 'A=[[0,1],[-4,0]]|B=[[0,1],[1,0]]|C=[[1,0],[0,1]]|D=[[0,0],[1,0]]|inputs=["a & b", c]' ;;
     playback) echo 'file=table.csv' ;;
+    driver) echo 'points=[[0,0],[1,2]]' ;;
     label) echo 'labels=["<cold>", "warm", "warm"]|input=enumeration' ;;
     channel | meter | select) echo 'n=3' ;;
     sum) echo 'signs=[1,-1,0.5]' ;;
