@@ -2,7 +2,7 @@
 # Commands of the pages and of --help do what the text around them says: they end with status 0, or with the N of a
 # comment "# status N" behind them, and print the lines that a page shows below "$ yoke ...". A line "..." stands for
 # lines left out, and how long something took is not compared. Commands on files that only the reader has (car.ssp) and
-# those with a gap (SYSTEM, ..., $variable) are left alone; studies that take minutes are run with YOKE_FULL=1.
+# those with a gap (SYSTEM, ..., $variable), a second process or a clock are left alone; studies that take minutes are run with YOKE_FULL=1.
 set -u
 export LC_ALL=C
 yoke=${YOKE_PROGRAM:?set YOKE_PROGRAM to the program}
@@ -49,6 +49,7 @@ is_runnable() {
   local word previous='' named
   case $1 in
   *...* | *'$'* | *'['*'] '* | *SYSTEM* | *RESULT* | *COMMAND* | '--'*) return 1 ;;
+  rig* | *port=udp* | *--realtime*) return 1 ;; # two processes, or a machine that may be busy
   sweep* | tune* | bench* | *--map* | *--budget*) [ -n "${YOKE_FULL:-}" ] || return 1 ;;
   esac
   for word in $1; do
