@@ -1,5 +1,7 @@
 // The cost of FMUs decides about threads: light ones stay together, heavy ones get a thread each (where there is a second
 // processor), and the numbers are the same. And about calls.
+#include <math.h>
+
 #include "base/base_os.h"
 #include "support/check.h"
 #include "support/sim.h"
@@ -100,40 +102,46 @@ static yoke_system* load(const char* settings, const char* lines, bool has_no_tr
   return system;
 }
 
-// Calls of the FMU. A trial that got no processor in time says nothing: there are five chances.
-static int64_t tried_calls(const char* settings, yoke_scenario_trial* trial) {
-  int64_t calls = 0;
-  *trial = (yoke_scenario_trial){0};
-  for (int chance = 0; chance < 5 && trial->calls == 0; chance++) {
-    yoke_system* system = load(settings, "", false);
-    assert_non_null(system->scenario->trials);
-    *trial = system->scenario->trials[0];
-    calls = system->units[0].n_calls;
-    assert_int_equal(system->units[1].n_calls, 10);
-    // the two meet at every call of the one with fewer
-    assert_int_equal(system->links[0].interval * calls, system->macro);
-    yoke_system_destroy(&system);
-  }
-  print_message("%s: one call %.3g us, ten %.3g us\n", settings, trial->one_s * 1e6,
-                trial->ten_s * 1e6);
+// One trial of the FMU, and the calls that follow from it.
+static int64_t try_once(const char* settings, yoke_scenario_trial* trial) {
+  yoke_system* system = load(settings, "", false);
+  assert_non_null(system->scenario->trials);
+  *trial = system->scenario->trials[0];
+  const int64_t calls = system->units[0].n_calls;
+  assert_int_equal(system->units[1].n_calls, 10);
+  // the two meet at every call of the one with fewer
+  assert_int_equal(system->links[0].interval * calls, system->macro);
+  yoke_system_destroy(&system);
+  print_message("%s: one call %.3g us, ten %.3g us, %d calls\n", settings, trial->one_s * 1e6,
+                trial->ten_s * 1e6, (int)calls);
   return calls;
+}
+
+// A trial that shared its processor measures something else: there are ten chances. ratio 0: one call is not even tried.
+static void check_calls(const char* settings, int64_t wanted, double ratio, double within) {
+  for (int chance = 0; chance < 10; chance++) {
+    yoke_scenario_trial trial;
+    const int64_t calls = try_once(settings, &trial);
+    const bool is_near =
+        ratio == 0 ? trial.one_s == 0 : fabs(trial.ten_s / trial.one_s - ratio) <= within;
+    if (calls == wanted && is_near) {
+      return;
+    }
+  }
+  fail_msg("%s: never %d calls and a ratio of %g +- %g", settings, (int)wanted, ratio, within);
 }
 
 // The work is counted, in turns of a loop: ratios do not depend on the processor.
 static void test_calls_by_cost(void** state) {
   (void)state;
-  yoke_scenario_trial trial;
   // each call takes the same
-  assert_int_equal(tried_calls(", with: {each: 200000}", &trial), 2);
-  check_near(trial.ten_s / trial.one_s, 10, 3);
+  check_calls(", with: {each: 200000}", 2, 10, 3);
   // the time that passes counts
-  assert_int_equal(tried_calls(", with: {each: 0, rate: 20e6}", &trial), 10);
-  check_near(trial.ten_s / trial.one_s, 1, 0.5);
-  // a third of a call is its own: ten take 4 times as long as one
-  assert_int_equal(tried_calls(", with: {each: 100000, rate: 20e6}", &trial), 5);
-  // next to nothing: one call is not even tried
-  assert_int_equal(tried_calls(", with: {each: 10}", &trial), 10);
-  check_near(trial.one_s, 0, 0);
+  check_calls(", with: {each: 0, rate: 20e6}", 10, 1, 0.5);
+  // a third of a call is its own
+  check_calls(", with: {each: 100000, rate: 20e6}", 5, 4, 1.5);
+  // next to nothing
+  check_calls(", with: {each: 10}", 10, 0, 0);
 }
 
 static void test_when_no_calls_are_tried(void** state) {
