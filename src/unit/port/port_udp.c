@@ -206,8 +206,8 @@ static void note_overflow(yoke_udp* udp, struct msghdr* head) {
 // False: an error that will not go away, or nothing in time.
 static bool wait_for(const yoke_udp* udp, int64_t timeout_ns) {
   struct pollfd one = {.fd = udp->socket, .events = POLLIN};
-  const struct timespec time = {.tv_sec = timeout_ns / 1000000000,
-                                .tv_nsec = timeout_ns % 1000000000};
+  const struct timespec time = {.tv_sec = (time_t)(timeout_ns / 1000000000),
+                                .tv_nsec = (long)(timeout_ns % 1000000000)};
   return ppoll(&one, 1, &time, NULL) > 0;
 }
 
