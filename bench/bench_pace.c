@@ -50,9 +50,9 @@ static void run(yoke_pace* pace, double seconds, int64_t work_ns, half halves[2]
 }
 
 int main(int argc, char** argv) {
-  const double seconds = argc > 1 ? atof(argv[1]) : 10;
-  const double work_us = argc > 2 ? atof(argv[2]) : 100;
-  const double hertz = argc > 3 ? atof(argv[3]) : 1000;
+  const double seconds = argc > 1 ? strtod(argv[1], NULL) : 10;
+  const double work_us = argc > 2 ? strtod(argv[2], NULL) : 100;
+  const double hertz = argc > 3 ? strtod(argv[3], NULL) : 1000;
   yoke_pace* pace = yoke__pace_create(0, 0);
   half* halves = calloc(2, sizeof *halves);
   if (pace == NULL || halves == NULL || !(hertz > 0)) {

@@ -6,7 +6,7 @@ const char* const yoke__safe_words[] = {
     [YOKE_RUN_RUN] = "RUN",    [YOKE_RUN_STOPPING] = "STOPPING",   [YOKE_RUN_SAFE] = "SAFE",
     [YOKE_RUN_FAULT] = "FAULT"};
 
-#define STAY -1
+#define STAY (-1)
 
 // [state][event]: the next state
 static const int next_states[YOKE_N_RUN_STATES][YOKE_N_SAFE_EVENTS] = {
