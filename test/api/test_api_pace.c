@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "api_helper.h"
@@ -30,7 +32,9 @@ static long read_locked(void) {
   char line[256];
   long n = -1;
   while (file != NULL && fgets(line, sizeof line, file) != NULL) {
-    (void)sscanf(line, "VmLck: %ld", &n);
+    if (strncmp(line, "VmLck:", 6) == 0) {
+      n = strtol(line + 6, NULL, 10);
+    }
   }
   if (file != NULL) {
     fclose(file);

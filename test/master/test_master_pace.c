@@ -179,7 +179,6 @@ static recount count_by_hand(yoke_overrun policy, int64_t limit, double period, 
     while (llround((double)(g + 1 + missed) * period) < t) {
       missed++;
     }
-    owed = 0;
     run = missed > 0 ? run + 1 : 0;
     r.n_overruns += missed > 0;
     r.n_missed += missed;
@@ -225,7 +224,7 @@ static void test_figures_are_those_of_a_recount_B_15(void** state) {
       const double u = (double)(next_random(&x) >> 11) * 0x1p-53;
       steps[i] = (int64_t)((next_random(&x) % 100 < 3 ? 5 * u : 0.8 * u) * period);
     }
-    for (size_t i = 0; i < 2 * N; i++) {
+    for (size_t i = 0; i < (size_t)2 * N; i++) {
       wakes[i] = next_random(&x) % 100 < 2 ? (int64_t)(next_random(&x) % 3000000)
                                            : (int64_t)(next_random(&x) % 50000);
     }

@@ -200,7 +200,7 @@ static void test_same_trace_same_result_b27(void** state) {
   FILE* file = fopen(path, "wb");
   assert_non_null(file);
   (void)fprintf(file, "time,throttle\n");
-  char* points = malloc(64 * (N_STEPS + 2));
+  char* points = malloc((size_t)64 * (N_STEPS + 2));
   assert_non_null(points);
   size_t used = (size_t)sprintf(points, "interpolation: hold, points: [");
   for (int k = 0; k <= N_STEPS; k++) {

@@ -340,7 +340,7 @@ static void test_link_by_hand(void** state) {
   // shares are those that were asked for: 10000 draws within four deviations
   link = (yoke_rig_link){
       .settings = {.loss = 0.05, .duplicate = 0.1, .reorder = 0.2, .reorder_ns = 5}};
-  for (int i = 0; i < 10000; i++) {
+  for (int64_t i = 0; i < 10000; i++) {
     yoke__rig_link_send(&link, 10 * i, a, 2, false);
     while (yoke__rig_link_receive(&link, 10 * i + 9, bytes) > 0) {
     }

@@ -41,7 +41,7 @@ yoke_status yoke__port_list_make(const yoke_unit_info* info, yoke_arena* arena,
       list->received_size += yoke__variable_size(v);
     }
   }
-  const size_t most = 8 * YOKE_PORT_MAX_VALUES;
+  const size_t most = (size_t)8 * YOKE_PORT_MAX_VALUES;
   if (list->sent_size > most || list->received_size > most) {
     return yoke_fail(sink, YOKE_NO_SUPPORT, "more than %d numbers cannot go through a port",
                      YOKE_PORT_MAX_VALUES);

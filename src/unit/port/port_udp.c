@@ -84,7 +84,7 @@ static bool is_same(const struct sockaddr_storage* a, const struct sockaddr_stor
 }
 
 static void name_address(yoke_udp* udp) {
-  struct sockaddr_storage own;
+  struct sockaddr_storage own = {0};
   socklen_t size = sizeof own;
   char host[80], service[16];
   if (getsockname(udp->socket, (struct sockaddr*)&own, &size) == 0 &&
