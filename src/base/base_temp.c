@@ -280,8 +280,13 @@ static _Noreturn void watch(const char* folder, int socket_end, int owner) {
   if (recv(3, &byte, 1, MSG_DONTWAIT) == 1) {
     _exit(0);
   }
-  // without the environment, by which what the owner started is found and ended
+  // without the environment, by which what the owner started is found and ended; again and again, since such a process may
+  // still write into it
   static char* const nothing[] = {NULL};
+  static const char remove[] =
+      "n=0; while [ $n -lt 25 ]; do rm -rf -- \"$0\"; [ -e \"$0\" ] || exit 0; "
+      "n=$((n + 1)); sleep 0.2; done";
+  execle("/bin/sh", "sh", "-c", remove, folder, (char*)NULL, nothing);
   execle("/bin/rm", "rm", "-rf", "--", folder, (char*)NULL, nothing);
   execle("/usr/bin/rm", "rm", "-rf", "--", folder, (char*)NULL, nothing);
   _exit(1);
