@@ -7,12 +7,12 @@
 #include "master/master.h"
 #include "master/master_pace.h"
 
-static yoke_status advance_all(const yoke_system* system, yoke_state* state);
+static YOKE_INLINE yoke_status advance_all(const yoke_system* system, yoke_state* state);
 static void account(yoke_state* state);
-static void move_time(const yoke_system* system, yoke_state* state);
-static yoke_status exchange(const yoke_system* system, yoke_state* state);
+static YOKE_INLINE void move_time(const yoke_system* system, yoke_state* state);
+static YOKE_INLINE yoke_status exchange(const yoke_system* system, yoke_state* state);
 static yoke_status observe(const yoke_system* system, yoke_state* state);
-static yoke_status record(const yoke_system* system, yoke_state* state);
+static YOKE_INLINE yoke_status record(const yoke_system* system, yoke_state* state);
 
 yoke_status yoke__master_slot(const yoke_system* system, yoke_state* state) {
   // 1: units that are due advance, each with its own inputs
@@ -116,7 +116,7 @@ static yoke_status advance_gauss_seidel(const yoke_system* system, yoke_state* s
   return YOKE_OK;
 }
 
-static yoke_status advance_all(const yoke_system* system, yoke_state* state) {
+static YOKE_INLINE yoke_status advance_all(const yoke_system* system, yoke_state* state) {
   switch (system->scenario->scheme) {
   case YOKE_JACOBI:
     return advance_jacobi(system, state);
@@ -153,7 +153,7 @@ static void publish(const yoke_system* system, yoke_state* state) {
   }
 }
 
-static void move_time(const yoke_system* system, yoke_state* state) {
+static YOKE_INLINE void move_time(const yoke_system* system, yoke_state* state) {
   state->n_slots += state->stretch;
   state->t = yoke__clock_time(&system->clock, state->n_slots * system->slot);
   if (state->y_work != state->y) {
@@ -162,7 +162,7 @@ static void move_time(const yoke_system* system, yoke_state* state) {
 }
 
 // Under Gauss-Seidel the units have taken their inputs already: only laws and fresh units are left.
-static yoke_status exchange(const yoke_system* system, yoke_state* state) {
+static YOKE_INLINE yoke_status exchange(const yoke_system* system, yoke_state* state) {
   if (system->scenario->scheme != YOKE_GAUSS_SEIDEL) {
     return yoke__master_exchange(system, state);
   }
@@ -233,7 +233,7 @@ static yoke_status observe(const yoke_system* system, yoke_state* state) {
   return YOKE_OK;
 }
 
-static yoke_status record(const yoke_system* system, yoke_state* state) {
+static YOKE_INLINE yoke_status record(const yoke_system* system, yoke_state* state) {
   if (state->record == NULL || --state->record_wait > 0) {
     return YOKE_OK;
   }

@@ -444,8 +444,9 @@ static inline void renew_inputs(const yoke_system* system, yoke_state* state, co
 }
 
 // inputs, step and outputs by one call of the unit
-static inline yoke_status advance_whole(const yoke_system* system, yoke_state* state,
-                                        const yoke_hot* hot, uint64_t mode, yoke_failure* failure) {
+static YOKE_INLINE yoke_status advance_whole(const yoke_system* system, yoke_state* state,
+                                             const yoke_hot* hot, uint64_t mode,
+                                             yoke_failure* failure) {
   const double t = state->t, h = hot->h;
   if (hot->n_groups > 0) {
     renew_inputs(system, state, hot);
@@ -466,8 +467,8 @@ static inline yoke_status advance_whole(const yoke_system* system, yoke_state* s
                   : yoke__master_fail_not_finite(system, hot->unit, t + h, hot->y_to, failure);
 }
 
-static inline yoke_status advance_plain(const yoke_system* system, yoke_state* state,
-                                        const yoke_hot* hot, yoke_failure* failure) {
+static YOKE_INLINE yoke_status advance_plain(const yoke_system* system, yoke_state* state,
+                                             const yoke_hot* hot, yoke_failure* failure) {
   const double t = state->t;
   if (hot->n_groups > 0) {
     renew_inputs(system, state, hot);
@@ -501,8 +502,9 @@ static inline yoke_status advance_plain(const yoke_system* system, yoke_state* s
                   : yoke__master_fail_not_finite(system, hot->unit, t + hot->h, hot->y_to, failure);
 }
 
-static inline yoke_status advance_hot(const yoke_system* system, yoke_state* state,
-                                      const yoke_hot* hot, uint64_t mode, yoke_failure* failure) {
+static YOKE_INLINE yoke_status advance_hot(const yoke_system* system, yoke_state* state,
+                                           const yoke_hot* hot, uint64_t mode,
+                                           yoke_failure* failure) {
   return hot->advance != NULL ? advance_whole(system, state, hot, mode, failure)
          : hot->step != NULL  ? advance_plain(system, state, hot, failure)
                               : yoke__master_advance(system, state, hot->unit, failure);
