@@ -14,9 +14,9 @@
 #include "base/base_number.h"
 #include "base/base_os.h"
 #include "scenario/scenario.h"
+#include "unit/port/port_carrier.h"
 #include "unit/port/port_frame.h"
 #include "unit/port/port_list.h"
-#include "unit/port/port_udp.h"
 #include "unit/port/unit_port.h"
 #include "yoke/yoke.h"
 
@@ -28,7 +28,7 @@ typedef struct server {
   const char* path;
   const yoke_load_settings* load;
   const yoke_serve_settings* settings;
-  yoke_udp* udp;
+  yoke_carrier* carrier;
   yoke_sink outer, sink;  // messages go to both
   char text[MAX_TEXT];    // the last error, for the peer
   // of the present run
@@ -145,7 +145,7 @@ static void reply(server* s, const yoke_port_frame* to, yoke_port_kind kind, dou
       .size = is_fault ? strlen(s->text) : s->list.received_size,
   };
   s->answer_size = yoke__port_write(&frame, s->answer, sizeof s->answer);
-  (void)yoke__udp_send(s->udp, s->answer, s->answer_size);
+  (void)yoke__carrier_send(s->carrier, s->answer, s->answer_size);
 }
 
 static void refuse(server* s, const yoke_port_frame* to, yoke_status status) {
@@ -177,7 +177,7 @@ static yoke_status begin_run(server* s, const yoke_port_frame* hello) {
 static void take_hello(server* s, const yoke_port_frame* hello) {
   // asked again because the answer came late
   if (s->simulation != NULL && s->session == hello->session) {
-    (void)yoke__udp_send(s->udp, s->answer, s->answer_size);
+    (void)yoke__carrier_send(s->carrier, s->answer, s->answer_size);
     return;
   }
   end_run(s);
@@ -189,7 +189,7 @@ static void take_hello(server* s, const yoke_port_frame* hello) {
   if (status < 0) {
     refuse(s, hello, status);
     end_run(s);
-    yoke__udp_forget(s->udp);
+    yoke__carrier_forget(s->carrier);
   } else {
     reply(s, hello, YOKE_PORT_ANSWER, s->t);
   }
@@ -219,7 +219,7 @@ static yoke_status advance(server* s, const yoke_port_frame* step) {
 
 static void take_step(server* s, const yoke_port_frame* step) {
   if (step->sequence == s->sequence) {
-    (void)yoke__udp_send(s->udp, s->answer, s->answer_size);
+    (void)yoke__carrier_send(s->carrier, s->answer, s->answer_size);
     return;
   }
   if (step->sequence < s->sequence || step->size != s->list.sent_size ||
@@ -237,32 +237,32 @@ static void take_step(server* s, const yoke_port_frame* step) {
 
 // ---- all of them
 
-static void take(server* s, const yoke_udp_datagram* datagram, size_t i) {
+static void take(server* s, const yoke_datagram* datagram, size_t i) {
   yoke_port_frame frame;
   if (yoke__port_read(datagram->bytes, datagram->n, &frame) != YOKE_PORT_OK) {
     return;
   }
   const bool is_ours = s->simulation != NULL && frame.session == s->session;
   if (frame.kind == YOKE_PORT_HELLO) {
-    yoke__udp_adopt(s->udp, i);
+    yoke__carrier_adopt(s->carrier, i);
     take_hello(s, &frame);
   } else if (frame.kind == YOKE_PORT_STEP && is_ours) {
-    yoke__udp_adopt(s->udp, i);  // it may have been silent for long
+    yoke__carrier_adopt(s->carrier, i);  // it may have been silent for long
     take_step(s, &frame);
   } else if (frame.kind == YOKE_PORT_STOP && is_ours) {
     end_run(s);
-    yoke__udp_forget(s->udp);
+    yoke__carrier_forget(s->carrier);
     s->is_over = s->settings->is_once;
   }
 }
 
 static bool is_wanted(const server* s) {
   return s->settings->progress == NULL ||
-         s->settings->progress(s->settings->to, yoke__udp_address(s->udp), s->n_steps);
+         s->settings->progress(s->settings->to, yoke__carrier_address(s->carrier), s->n_steps);
 }
 
 static void serve(server* s) {
-  yoke_udp_datagram arrived[YOKE_UDP_MOST];
+  yoke_datagram arrived[YOKE_DATAGRAM_MOST];
   int64_t asked = 0;
   while (!s->is_over) {
     const int64_t now = yoke__os_now_ns();
@@ -273,9 +273,9 @@ static void serve(server* s) {
       asked = now;
     }
     if (now - s->heard_ns > IDLE_NS) {
-      yoke__udp_forget(s->udp);
+      yoke__carrier_forget(s->carrier);
     }
-    const size_t n = yoke__udp_receive(s->udp, WAIT_NS, arrived);
+    const size_t n = yoke__carrier_receive(s->carrier, WAIT_NS, arrived);
     s->heard_ns = n > 0 ? yoke__os_now_ns() : s->heard_ns;
     for (size_t i = 0; i < n && !s->is_over; i++) {
       take(s, &arrived[i], i);
@@ -284,7 +284,7 @@ static void serve(server* s) {
 }
 
 // Where the file says that the other end is.
-static yoke_status find_address(server* s, char to[], size_t size) {
+static yoke_status find_address(server* s, char to[], size_t size, yoke_carrier_kind* kind) {
   yoke_messages messages = {0};
   yoke_scenario* scenario = NULL;
   yoke_scenario_port port = {0};
@@ -296,6 +296,7 @@ static yoke_status find_address(server* s, char to[], size_t size) {
   }
   if (status >= 0) {
     snprintf(to, size, "%s", s->settings->bind == NULL ? port.peer : s->settings->bind);
+    *kind = (yoke_carrier_kind)port.carrier;
   }
   yoke__messages_send(&messages, &s->outer);
   yoke__messages_free(&messages);
@@ -313,20 +314,21 @@ yoke_status yoke_port_serve(const char* path, const yoke_load_settings* load,
   server* s = calloc(1, sizeof *s);
   YOKE_TRY_MEMORY(s);
   char address[128] = "";
+  yoke_carrier_kind kind = YOKE_CARRIER_UDP;
   s->path = path;
   s->load = load == NULL ? &no_load : load;
   s->settings = settings == NULL ? &no_settings : settings;
   s->outer = s->load->sink == NULL ? (yoke_sink){0} : *s->load->sink;
   s->sink = (yoke_sink){hear, s};
-  yoke_status status = find_address(s, address, sizeof address);
+  yoke_status status = find_address(s, address, sizeof address, &kind);
   if (status >= 0) {
-    status = yoke__udp_open(address, NULL, &s->udp, &s->outer);
+    status = yoke__carrier_open(kind, address, NULL, &s->carrier, &s->outer);
   }
   if (status >= 0) {
     serve(s);
   }
   end_run(s);
-  yoke__udp_close(&s->udp);
+  yoke__carrier_close(&s->carrier);
   free(s);
   return status < 0 ? status : YOKE_OK;
 }

@@ -178,6 +178,7 @@ typedef struct yoke_scenario_bounds {
 // `port: udp`: the unit runs at the other end of a socket.
 typedef struct yoke_scenario_port {
   bool is_given;
+  int carrier;  // rank of the word behind `port`, without none
   yoke_place place;
   const char *peer, *bind;  // addresses; NULL: not given
   const char* clock;        // "lockstep"

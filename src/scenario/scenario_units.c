@@ -232,7 +232,8 @@ static void read_port(yoke_reader* reader, const yoke_node* node, void* to, cons
   yoke_scenario_port* port = to;
   size_t choice = 0;
   port->place = node->key_place;
-  port->is_given = yoke__read_choice(reader, node, rule, &choice) && choice == 1;
+  port->is_given = yoke__read_choice(reader, node, rule, &choice) && choice > 0;
+  port->carrier = port->is_given ? (int)choice - 1 : 0;
 }
 
 #define OF(field) offsetof(yoke_scenario_bounds, field)

@@ -317,7 +317,8 @@ static yoke_status wrap_port(yoke_system* system, yoke_system_unit* unit) {
     const yoke_scenario_bounds* from = &port->limits[i];
     limits[i] = (yoke_port_bounds){from->name, from->place, from->min, from->max, from->slope};
   }
-  const yoke_port_settings settings = {.peer = port->peer,
+  const yoke_port_settings settings = {.carrier = (yoke_carrier_kind)port->carrier,
+                                       .peer = port->peer,
                                        .bind = port->bind,
                                        .timeout_s = port->timeout_s,
                                        .most_lost = port->most_lost,

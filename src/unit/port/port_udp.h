@@ -9,21 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "unit/port/port_datagram.h"
 #include "yoke/message.h"
 #include "yoke/status.h"
 
-enum { YOKE_UDP_MOST = 64 };  // datagrams in one call
-
 typedef struct yoke_udp yoke_udp;
-
-// What went through it.
-typedef struct yoke_udp_counts {
-  uint64_t n_sent, n_received;
-  uint64_t n_foreign;   // from other addresses
-  uint64_t n_cut;       // longer than a datagram may be
-  uint64_t n_overflow;  // lost in the kernel
-  uint64_t n_unsent;    // the kernel refused them
-} yoke_udp_counts;
 
 // Addresses as numbers: "127.0.0.1:47001", "[::1]:47001". bind NULL: any free port of the peer's kind of loopback address. peer
 // NULL: whoever sends first (yoke__udp_adopt). A failure sends its reason to the sink.
@@ -36,18 +26,13 @@ const char* yoke__udp_address(const yoke_udp* udp);
 // False: it could not be sent now.
 bool yoke__udp_send(yoke_udp* udp, const uint8_t bytes[], size_t n);
 
-typedef struct yoke_udp_datagram {
-  const uint8_t* bytes;  // valid until the next call
-  size_t n;
-} yoke_udp_datagram;
-
 // Waits up to timeout_ns for the first one (0: takes what is there). Returns how many came from the peer; 0 after a timeout, or if
 // only others sent.
-size_t yoke__udp_receive(yoke_udp* udp, int64_t timeout_ns, yoke_udp_datagram out[YOKE_UDP_MOST]);
+size_t yoke__udp_receive(yoke_udp* udp, int64_t timeout_ns, yoke_datagram out[YOKE_DATAGRAM_MOST]);
 // Without a peer: the sender of datagram i of the last call is the peer from now on.
 void yoke__udp_adopt(yoke_udp* udp, size_t i);
 // Anybody again.
 void yoke__udp_forget(yoke_udp* udp);
-yoke_udp_counts yoke__udp_count(const yoke_udp* udp);
+yoke_carrier_counts yoke__udp_count(const yoke_udp* udp);
 
 #endif

@@ -10,9 +10,9 @@
 #include "base/base_histogram.h"
 #include "base/base_message.h"
 #include "base/base_os.h"
+#include "unit/port/port_carrier.h"
 #include "unit/port/port_frame.h"
 #include "unit/port/port_list.h"
-#include "unit/port/port_udp.h"
 #include "unit/unit.h"
 
 #define TIMEOUT_S   1.0
@@ -41,12 +41,12 @@ typedef struct port {
   yoke_unit inner;  // describes it, keeps parameters and start values; never stepped
   yoke_unit_info info;
   yoke_port_list list;
-  yoke_udp* udp;
+  yoke_carrier* carrier;
   uint64_t session, sequence;
   double t_start, t_stop, stamp;  // [s]; stamp: of the last answer
   uint8_t *sent, *received;       // values
   uint8_t* bytes;                 // one datagram
-  yoke_udp_datagram* arrived;     // YOKE_UDP_MOST
+  yoke_datagram* arrived;         // YOKE_DATAGRAM_MOST
   port_limit* limits;
   size_t n_limits;
   size_t* places;  // per variable: where its value lies in `received`, or YOKE_NOT_FOUND
@@ -112,7 +112,7 @@ static bool send_frame(port* p, yoke_port_kind kind, double t, double h) {
       .size = has_values ? p->list.sent_size : 0,
   };
   const size_t n = yoke__port_write(&frame, p->bytes, YOKE_PORT_MAX_SIZE);
-  return n > 0 && yoke__udp_send(p->udp, p->bytes, n);
+  return n > 0 && yoke__carrier_send(p->carrier, p->bytes, n);
 }
 
 typedef enum answer { NO_ANSWER, ANSWERED, REFUSED } answer;
@@ -124,7 +124,7 @@ static answer take_fault(port* p, const yoke_port_frame* frame) {
 }
 
 // One datagram from the peer.
-static answer take_frame(port* p, const yoke_udp_datagram* datagram) {
+static answer take_frame(port* p, const yoke_datagram* datagram) {
   yoke_port_frame frame;
   if (yoke__port_read(datagram->bytes, datagram->n, &frame) != YOKE_PORT_OK) {
     p->counts.n_refused++;
@@ -153,7 +153,7 @@ static answer take_frame(port* p, const yoke_udp_datagram* datagram) {
 // Everything that has come with one call; the rest after an answer is counted only.
 static answer take_all(port* p, int64_t wait_ns) {
   answer found = NO_ANSWER;
-  const size_t n = yoke__udp_receive(p->udp, wait_ns, p->arrived);
+  const size_t n = yoke__carrier_receive(p->carrier, wait_ns, p->arrived);
   for (size_t i = 0; i < n; i++) {
     if (found == NO_ANSWER) {
       found = take_frame(p, &p->arrived[i]);
@@ -298,14 +298,14 @@ static void reason(const void* self, const yoke_sink* sink) {
 }
 
 static void fill_info(const port* p, yoke_port_info* info) {
-  const yoke_udp_counts udp = yoke__udp_count(p->udp);
+  const yoke_carrier_counts carried = yoke__carrier_count(p->carrier);
   *info = p->counts;
-  info->address = yoke__udp_address(p->udp);
-  info->n_sent = udp.n_sent;
-  info->n_received = udp.n_received;
-  info->n_foreign = udp.n_foreign;
-  info->n_overflow = udp.n_overflow;
-  info->n_refused += udp.n_cut;
+  info->address = yoke__carrier_address(p->carrier);
+  info->n_sent = carried.n_sent;
+  info->n_received = carried.n_received;
+  info->n_foreign = carried.n_foreign;
+  info->n_overflow = carried.n_overflow;
+  info->n_refused += carried.n_cut;
   info->n_round_trips = p->round_trips.n;
   info->round_trip_s = 1e-9 * yoke__histogram_quantile(&p->round_trips, 0.5);
   info->round_trip_p99_s = 1e-9 * yoke__histogram_quantile(&p->round_trips, 0.99);
@@ -345,7 +345,7 @@ static void terminate(void* self) {
 
 static void close_port(void* self) {
   port* p = self;
-  yoke__udp_close(&p->udp);
+  yoke__carrier_close(&p->carrier);
   if (p->inner.ops != NULL) {
     yoke__unit_close(&p->inner);
   }
@@ -360,7 +360,7 @@ static yoke_status lay_values(port* p) {
   p->sent = yoke__arena_take(&p->arena, p->list.sent_size + 8);
   p->received = yoke__arena_take(&p->arena, p->list.received_size + 8);
   p->bytes = yoke__arena_take(&p->arena, YOKE_PORT_MAX_SIZE);
-  p->arrived = yoke__arena_array(&p->arena, YOKE_UDP_MOST, sizeof *p->arrived);
+  p->arrived = yoke__arena_array(&p->arena, YOKE_DATAGRAM_MOST, sizeof *p->arrived);
   p->places = yoke__arena_array(&p->arena, n_variables + 1, sizeof *p->places);
   YOKE_TRY_MEMORY(p->sent && p->received && p->bytes && p->arrived && p->places);
   for (size_t i = 0; i < n_variables; i++) {
@@ -419,7 +419,8 @@ static yoke_status open_port(port* p, const yoke_unit_args* args, const yoke_sin
   YOKE_TRY(yoke__port_list_make(&p->info, &p->arena, &p->list, sink));
   YOKE_TRY(lay_values(p));
   YOKE_TRY(lay_limits(p, sink));
-  return yoke__udp_open(table->settings.bind, table->settings.peer, &p->udp, sink);
+  return yoke__carrier_open(table->settings.carrier, table->settings.bind, table->settings.peer,
+                            &p->carrier, sink);
 }
 
 static yoke_status create(const yoke_unit_args* args, void** self, const yoke_sink* sink) {

@@ -8,6 +8,7 @@
 
 #include "base/base_arena.h"
 #include "base/base_message.h"
+#include "unit/port/port_carrier.h"
 #include "yoke/port.h"
 #include "yoke/unit.h"
 
@@ -19,6 +20,7 @@ typedef struct yoke_port_bounds {
 } yoke_port_bounds;
 
 typedef struct yoke_port_settings {
+  yoke_carrier_kind carrier;
   const char* peer;  // address of the other end
   const char* bind;  // where this end listens; NULL: any free port of loopback
   double timeout_s;  // for an answer; 0: 1 s

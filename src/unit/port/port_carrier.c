@@ -1,0 +1,121 @@
+// What carries the datagrams of a port; see port_carrier.h.
+#include "unit/port/port_carrier.h"
+
+#include <stdlib.h>
+
+#include "base/base_check.h"
+#include "unit/port/port_udp.h"
+
+// One kind of carrier. `self` is what its `open` made.
+typedef struct carrier_ops {
+  yoke_status (*open)(const char* bind, const char* peer, void** self, const yoke_sink* sink);
+  void (*close)(void* self);
+  const char* (*address)(const void* self);
+  bool (*send)(void* self, const uint8_t bytes[], size_t n);
+  size_t (*receive)(void* self, int64_t timeout_ns, yoke_datagram out[YOKE_DATAGRAM_MOST]);
+  void (*adopt)(void* self, size_t i);
+  void (*forget)(void* self);
+  yoke_carrier_counts (*count)(const void* self);
+} carrier_ops;
+
+struct yoke_carrier {
+  const carrier_ops* ops;
+  void* self;
+};
+
+// ---- sockets
+
+static yoke_status udp_open(const char* bind, const char* peer, void** self,
+                            const yoke_sink* sink) {
+  yoke_udp* udp = NULL;
+  const yoke_status status = yoke__udp_open(bind, peer, &udp, sink);
+  *self = udp;
+  return status;
+}
+
+static void udp_close(void* self) {
+  yoke_udp* udp = self;
+  yoke__udp_close(&udp);
+}
+
+static const char* udp_address(const void* self) {
+  return yoke__udp_address(self);
+}
+
+static bool udp_send(void* self, const uint8_t bytes[], size_t n) {
+  return yoke__udp_send(self, bytes, n);
+}
+
+static size_t udp_receive(void* self, int64_t timeout_ns, yoke_datagram out[YOKE_DATAGRAM_MOST]) {
+  return yoke__udp_receive(self, timeout_ns, out);
+}
+
+static void udp_adopt(void* self, size_t i) {
+  yoke__udp_adopt(self, i);
+}
+
+static void udp_forget(void* self) {
+  yoke__udp_forget(self);
+}
+
+static yoke_carrier_counts udp_count(const void* self) {
+  return yoke__udp_count(self);
+}
+
+static const carrier_ops kinds[] = {
+    [YOKE_CARRIER_UDP] = {udp_open, udp_close, udp_address, udp_send, udp_receive, udp_adopt,
+                          udp_forget, udp_count},
+};
+
+// ---- all of them
+
+yoke_status yoke__carrier_open(yoke_carrier_kind kind, const char* bind, const char* peer,
+                               yoke_carrier** out, const yoke_sink* sink) {
+  *out = NULL;
+  if ((size_t)kind >= sizeof kinds / sizeof *kinds) {
+    return YOKE_BAD_ARG;
+  }
+  yoke_carrier* carrier = calloc(1, sizeof *carrier);
+  YOKE_TRY_MEMORY(carrier);
+  carrier->ops = &kinds[kind];
+  const yoke_status status = carrier->ops->open(bind, peer, &carrier->self, sink);
+  if (status < 0) {
+    free(carrier);
+    return status;
+  }
+  *out = carrier;
+  return YOKE_OK;
+}
+
+void yoke__carrier_close(yoke_carrier** carrier) {
+  if (*carrier != NULL) {
+    (*carrier)->ops->close((*carrier)->self);
+  }
+  free(*carrier);
+  *carrier = NULL;
+}
+
+const char* yoke__carrier_address(const yoke_carrier* carrier) {
+  return carrier->ops->address(carrier->self);
+}
+
+bool yoke__carrier_send(yoke_carrier* carrier, const uint8_t bytes[], size_t n) {
+  return carrier->ops->send(carrier->self, bytes, n);
+}
+
+size_t yoke__carrier_receive(yoke_carrier* carrier, int64_t timeout_ns,
+                             yoke_datagram out[YOKE_DATAGRAM_MOST]) {
+  return carrier->ops->receive(carrier->self, timeout_ns, out);
+}
+
+void yoke__carrier_adopt(yoke_carrier* carrier, size_t i) {
+  carrier->ops->adopt(carrier->self, i);
+}
+
+void yoke__carrier_forget(yoke_carrier* carrier) {
+  carrier->ops->forget(carrier->self);
+}
+
+yoke_carrier_counts yoke__carrier_count(const yoke_carrier* carrier) {
+  return carrier->ops->count(carrier->self);
+}
