@@ -90,6 +90,9 @@ typedef struct yoke_run_settings {
   // may read and write variables. False ends the run, or the wait. NULL: none.
   bool (*progress)(void* to, const yoke_progress* progress);
   void* to;
+  // Called before every macro step, when it is released, also while safe actions are done: a controller of yours in the loop. What
+  // it takes counts as computing time. It may read and write variables. False ends the run. NULL: none.
+  bool (*each)(void* to);
   const char* command;  // what the user typed, for the summary; NULL: nothing
   // Companions, begun with the run; yoke_simulation_judge (trust.h) waits for them. Only for runs from the start time into
   // which nothing is written.

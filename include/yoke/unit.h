@@ -71,6 +71,8 @@ enum {
       << 4,  // output: nobody knows which inputs it follows at once; `feedthrough` lists them all
   YOKE_VARIABLE_DISCRETE =
       1u << 5,  // real output: moves at events only, so nobody extrapolates it by himself
+  YOKE_VARIABLE_UNSEEN =
+      1u << 6,  // the unit's own frames (yoke_unit_frames) do not carry it: unknown at the bench
 };
 
 // `offset` of a variable that does not lie in the unit's struct.
@@ -213,6 +215,29 @@ typedef struct yoke_value_place {
   size_t at, size;
 } yoke_value_place;
 
+// Which end of a machine an instance plays.
+typedef enum yoke_unit_end {
+  YOKE_END_BOTH,     // the whole unit, in one process
+  YOKE_END_BENCH,    // commands from its inputs, outputs from reports; there is no machine in it
+  YOKE_END_MACHINE,  // the machine: goes by commands, its inputs are not used
+} yoke_unit_end;
+
+// Frames of a machine's own, for ports with `protocol: frames` (docs/port.md). Two instances make one unit, one at each end:
+//   bench:    {command, take_report*, step}*     step takes over what was reported
+//   machine:  {take_command*, step, report*}*    step goes by the newest command
+// Each datagram is handed over whole, as it came: nothing in it can be relied on. None of them may allocate or wait.
+typedef struct yoke_unit_frames {
+  // Before enter_init.
+  void (*play)(void* self, yoke_unit_end end);
+  // The command of the cycle from t to t + h: bytes written, 0 if there is none.
+  size_t (*command)(void* self, double t, double h, uint8_t bytes[], size_t room);
+  // False: it is too old, came twice, or is no datagram of this machine.
+  bool (*take_report)(void* self, const uint8_t bytes[], size_t n);
+  bool (*take_command)(void* self, const uint8_t bytes[], size_t n);
+  // The next report that is due: bytes written, 0 if there is none left.
+  size_t (*report)(void* self, uint8_t bytes[], size_t room);
+} yoke_unit_frames;
+
 typedef struct yoke_unit_ops {
   size_t table_size;       // bytes of this table: YOKE_UNIT_HEAD fills both
   uint32_t table_version;  // of the contract
@@ -301,6 +326,9 @@ typedef struct yoke_unit_ops {
   // after a step, over t to t + h and in the order chosen. Both NULL: the caller uses the outputs at the ends of the steps.
   yoke_status (*choose_integrals)(void* self, const size_t outputs[], size_t n);
   yoke_status (*get_integrals)(const void* self, double integrals[], size_t n);
+
+  // How it talks to its machine; NULL: a port carries its variables as they are.
+  const yoke_unit_frames* frames;
 } yoke_unit_ops;
 #define YOKE_UNIT_HEAD .table_size = sizeof(yoke_unit_ops), .table_version = YOKE_CONTRACT_VERSION
 

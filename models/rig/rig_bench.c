@@ -1,14 +1,17 @@
-// The virtual test rig as a unit, in process: demands go as commands through a link to the drives, and their reports come
-// back through another (the same bytes as over a socket).
+// The virtual test rig as a unit: demands go as commands through a link to the drives, and their reports come back through
+// another.
 //
-//   omega_ref, throttle -> client -> link -> drives, motors, cells -> link -> client -> tau, omega
+//   omega_ref, throttle -> client  |  link -> drives, motors, cells -> link  |  client -> tau, omega
+//         bench            command |                machine                  | report      bench
 //
-// One call is one cycle of the bus: inputs are sampled at its start, outputs are what was reported at its end.
+// One call is one cycle of the bus: inputs are sampled at its start, outputs are what was reported at its end. Behind a port with
+// its own frames the bench's part and the machine's run in two processes; in process one call does both, with the same bytes.
 // Source: README.md. Assumes calls that are multiples of 10 us.
 #include <math.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "models/models_support.h"
 #include "models/rig/rig.h"
@@ -21,6 +24,7 @@
 #define MAX_TEXT     4096
 #define MAX_LATENCY  2    // cycles
 #define MAX_DELAY    1.0  // [s]
+#define MAX_WAITING  8    // commands that come in one cycle; more are dropped and counted
 
 enum { FEEDFORWARD_OFF, FEEDFORWARD_CELL, FEEDFORWARD_CURRENT, FEEDFORWARD_INPUT };
 enum { SET_PROTOTYPE, SET_AUTOMOTIVE };
@@ -41,8 +45,15 @@ typedef struct measured {
   int64_t state, code;
 } measured;
 
+// A command that came since the last cycle.
+typedef struct waiting {
+  size_t size;
+  uint8_t bytes[YOKE_DATAGRAM_MAX_SIZE];
+} waiting;
+
 typedef struct bench {
   yoke_model_head head;
+  yoke_unit_end end;
   int64_t is_stop_told, n_held_told, n_clipped_told;  // in `report`
   // the image
   double omega_ref, throttle, tau_ff, omega_mut, tau_lm, phi_mut, phi_lm;  // inputs
@@ -61,6 +72,9 @@ typedef struct bench {
   int64_t n_calls;
   double t_stopped;                    // when the client stopped the drives [s]; NaN: it has not
   int64_t code_stopped, node_stopped;  // why: fault of a node, or 0
+  int64_t cycle_ns, has_new_report;
+  size_t n_waiting;
+  waiting commands[MAX_WAITING];
   yoke_rig_client client;
   yoke_rig_link links[2];
   yoke_rig rig;
@@ -93,6 +107,19 @@ typedef struct bench {
 #define INPUT(name_, dim_, text_, at_)                                                             \
   REAL(name_, dim_, text_, YOKE_INPUT, YOKE_VARIABLE_HAS_START, 0.0, at_)
 #define OUTPUT(name_, dim_, text_, at_) REAL(name_, dim_, text_, YOKE_OUTPUT, 0, 0.0, at_)
+// what only the machine knows
+#define TRUTH(name_, dim_, text_, at_)                                                             \
+  REAL(name_, dim_, text_, YOKE_OUTPUT, YOKE_VARIABLE_UNSEEN, 0.0, at_)
+#define COUNTED(name_, text_, at_)                                                                 \
+  {                                                                                                \
+    .name = (name_), .dim = "1", .text = (text_), .type = YOKE_INTEGER, .causality = YOKE_OUTPUT,  \
+    .flags = YOKE_VARIABLE_UNSEEN, .offset = (at_)                                                 \
+  }
+#define LIVE(name_, text_, items_, at_)                                                            \
+  {                                                                                                \
+    .name = (name_), .text = (text_), .type = YOKE_ENUMERATION, .causality = YOKE_TUNABLE,         \
+    .flags = YOKE_VARIABLE_UNSEEN, .items = (items_), .offset = (at_)                              \
+  }
 #define SETTING(name_, dim_, text_, start_, at_)                                                   \
   REAL(name_, dim_, text_, YOKE_PARAMETER, 0, start_, at_)
 // the start comes from the parameter set
@@ -108,11 +135,11 @@ static const yoke_variable variables[] = {
     INPUT("phi_lm", "rad", "angle demand of the load motor, mode position", AT(phi_lm)),
     FLAG("enable", "lead the drives to enabled; off: stop; off and on: clears a stop", YOKE_TUNABLE,
          1.0, AT(is_wanted)),
-    CHOICE("fault", "fault that acts now, written at run time", YOKE_TUNABLE, yoke__rig_fault_names,
-           0.0, AT(rig.faults.live.kind)),
-    CHOICE("fault_place", "its place", YOKE_TUNABLE, yoke__rig_place_names, 0.0,
-           AT(rig.faults.live.place)),
-    REAL("fault_value", NULL, "its value", YOKE_TUNABLE, 0, 0.0, AT(rig.faults.live.value)),
+    LIVE("fault", "fault that acts now, written at run time", yoke__rig_fault_names,
+         AT(rig.faults.live.kind)),
+    LIVE("fault_place", "its place", yoke__rig_place_names, AT(rig.faults.live.place)),
+    REAL("fault_value", NULL, "its value", YOKE_TUNABLE, YOKE_VARIABLE_UNSEEN, 0.0,
+         AT(rig.faults.live.value)),
     OUTPUT("tau", "N.m", "torque at the cell of the motor under test", AT(nodes[0].tau)),
     REAL("omega", "rad/s", "speed of the motor under test, by its encoder; starts both",
          YOKE_OUTPUT, YOKE_VARIABLE_HAS_START, 0.0, AT(nodes[0].omega)),
@@ -131,28 +158,28 @@ static const yoke_variable variables[] = {
     WHOLE("code_mut", "fault of the drive under test, 0: none", YOKE_OUTPUT, 0.0,
           AT(nodes[0].code)),
     WHOLE("code_lm", "fault of the load drive, 0: none", YOKE_OUTPUT, 0.0, AT(nodes[1].code)),
-    WHOLE("n_held", "cycles in which the drives got no new command", YOKE_OUTPUT, 0.0, AT(n_held)),
+    COUNTED("n_held", "cycles in which the drives got no new command", AT(n_held)),
     WHOLE("n_held_reports", "cycles without new report", YOKE_OUTPUT, 0.0, AT(n_held_reports)),
-    WHOLE("n_clipped", "commands that a drive limited", YOKE_OUTPUT, 0.0, AT(n_clipped)),
-    WHOLE("n_lost", "datagrams lost in both directions", YOKE_OUTPUT, 0.0, AT(n_lost)),
-    OUTPUT("U_dc", "V", "voltage of the DC link", AT(U_dc)),
-    OUTPUT("P_supply", "W", "power of the supply", AT(P_supply)),
-    OUTPUT("P_brake", "W", "power of the brake resistor", AT(P_brake)),
-    OUTPUT("T_mut", "K", "winding of the motor under test", AT(T[0])),
-    OUTPUT("T_lm", "K", "winding of the load motor", AT(T[1])),
-    OUTPUT("heat_mut", "W", "copper and friction of the motor under test, mean of the cycle",
-           AT(heat[0])),
-    OUTPUT("heat_lm", "W", "copper and friction of the load motor", AT(heat[1])),
-    OUTPUT("heat_inverter_mut", "W", "losses of its inverter", AT(heat_inverter[0])),
-    OUTPUT("heat_inverter_lm", "W", "losses of the other inverter", AT(heat_inverter[1])),
-    OUTPUT("shaft", "rad/s", "true speed of the motor under test", AT(shaft)),
-    OUTPUT("error_virtual", "rad/s", "demand against an ideal inertia, root mean square",
-           AT(error_virtual)),
-    OUTPUT("error_shaft", "rad/s", "true speed against it, root mean square", AT(error_shaft)),
-    OUTPUT("error_max", "rad/s", "true speed against it, largest", AT(error_max)),
-    OUTPUT("E_supply", "J", "from the supply so far", AT(E_supply)),
-    OUTPUT("E_brake", "J", "into the brake resistor so far", AT(E_brake)),
-    OUTPUT("E_residual", "J", "electric energy of the motors that the books miss", AT(E_residual)),
+    COUNTED("n_clipped", "commands that a drive limited", AT(n_clipped)),
+    COUNTED("n_lost", "datagrams lost in both directions", AT(n_lost)),
+    TRUTH("U_dc", "V", "voltage of the DC link", AT(U_dc)),
+    TRUTH("P_supply", "W", "power of the supply", AT(P_supply)),
+    TRUTH("P_brake", "W", "power of the brake resistor", AT(P_brake)),
+    TRUTH("T_mut", "K", "winding of the motor under test", AT(T[0])),
+    TRUTH("T_lm", "K", "winding of the load motor", AT(T[1])),
+    TRUTH("heat_mut", "W", "copper and friction of the motor under test, mean of the cycle",
+          AT(heat[0])),
+    TRUTH("heat_lm", "W", "copper and friction of the load motor", AT(heat[1])),
+    TRUTH("heat_inverter_mut", "W", "losses of its inverter", AT(heat_inverter[0])),
+    TRUTH("heat_inverter_lm", "W", "losses of the other inverter", AT(heat_inverter[1])),
+    TRUTH("shaft", "rad/s", "true speed of the motor under test", AT(shaft)),
+    TRUTH("error_virtual", "rad/s", "demand against an ideal inertia, root mean square",
+          AT(error_virtual)),
+    TRUTH("error_shaft", "rad/s", "true speed against it, root mean square", AT(error_shaft)),
+    TRUTH("error_max", "rad/s", "true speed against it, largest", AT(error_max)),
+    TRUTH("E_supply", "J", "from the supply so far", AT(E_supply)),
+    TRUTH("E_brake", "J", "into the brake resistor so far", AT(E_brake)),
+    TRUTH("E_residual", "J", "electric energy of the motors that the books miss", AT(E_residual)),
     CHOICE("mode_mut", "mode of the drive under test", YOKE_PARAMETER, mode_items,
            YOKE_RIG_TORQUE - YOKE_RIG_POSITION, AT(mode[0])),
     CHOICE("mode_lm", "mode of the load drive", YOKE_PARAMETER, mode_items,
@@ -310,7 +337,8 @@ static const char* find_fault(const bench* b) {
   return fault;
 }
 
-static void show(bench* b);
+static void show_reports(bench* b);
+static void show_truth(bench* b);
 
 static yoke_status bench_enter_init(void* self, double t_start, double t_stop,
                                     const yoke_sink* sink) {
@@ -331,12 +359,15 @@ static yoke_status bench_enter_init(void* self, double t_start, double t_stop,
   }
   b->n_calls = b->n_held_reports = 0;
   b->t_stopped = (double)NAN;
+  b->n_waiting = 0;
+  b->has_new_report = 0;
   b->omega_last = omega;
-  show(b);
+  show_reports(b);
+  show_truth(b);
   return YOKE_OK;
 }
 
-// ---- one cycle
+// ---- demands and links
 
 static double feedforward(const bench* b, double H) {
   const yoke_rig_settings* s = &b->rig.settings;
@@ -370,7 +401,11 @@ static void set_link(bench* b, int i, const yoke_rig_link_upset* upset, int64_t 
   link->reorder_ns = cycle_ns;
 }
 
-static void send_command(bench* b, double H, int64_t now_ns, bool is_down) {
+// ---- the bench's end
+
+static size_t bench_command(void* self, double t, double h, uint8_t bytes[], size_t room) {
+  bench* b = self;
+  (void)t;
   yoke_rig_demand demands[YOKE_RIG_N_MOTORS] = {
       {.torque = b->throttle, .speed = b->omega_mut, .position = b->phi_mut},
       {.torque = b->tau_lm, .speed = b->omega_ref, .position = b->phi_lm},
@@ -381,19 +416,95 @@ static void send_command(bench* b, double H, int64_t now_ns, bool is_down) {
     demands[m].mode = mode;
     if (!is_torque_mode(mode)) {
       const bool is_fed = m == YOKE_RIG_LM && mode == YOKE_RIG_SPEED;
-      demands[m].torque = is_fed ? feedforward(b, H) : 0.0;
+      demands[m].torque = is_fed ? feedforward(b, h) : 0.0;
     }
   }
+  const int64_t cycle_ns = yoke__rig_micro_steps(h) * YOKE_RIG_MICRO_NS;
   yoke_datagram command;
-  uint8_t bytes[YOKE_DATAGRAM_MAX_SIZE];
   yoke__rig_client_command(&b->client, &b->rig.settings, demands, b->is_wanted != 0,
-                           (uint64_t)now_ns, &command);
-  const size_t n = yoke__datagram_write(&command, bytes, sizeof bytes);
-  yoke__rig_link_send(&b->links[0], now_ns, bytes, n, is_down);
+                           (uint64_t)(b->n_calls * cycle_ns), &command);
+  return yoke__datagram_write(&command, bytes, room);
 }
 
-// Everything that has arrived; the newest counts.
-static bool receive_command(bench* b, int64_t now_ns, yoke_datagram* command) {
+static bool bench_take_report(void* self, const uint8_t bytes[], size_t n) {
+  bench* b = self;
+  const bool is_new = yoke__rig_client_take(&b->client, &b->rig.settings, bytes, n);
+  b->has_new_report = b->has_new_report || is_new;
+  return is_new;
+}
+
+// What the reports say.
+static void show_reports(bench* b) {
+  for (int m = 0; m < YOKE_RIG_N_MOTORS; m++) {
+    const yoke_rig_node* node = &b->client.nodes[m];
+    b->nodes[m] = (measured){.omega = node->speed,
+                             .tau = node->cell,
+                             .torque = node->torque,
+                             .current = node->current,
+                             .phi = node->position,
+                             .state = yoke__rig_client_state(&b->client, m),
+                             .code = node->code};
+  }
+}
+
+// The first stop that nobody asked for, for the report.
+static void note_stop(bench* b, double t) {
+  if (!b->client.is_stopped || !b->is_wanted || !isnan(b->t_stopped)) {
+    return;
+  }
+  b->t_stopped = t;
+  for (int m = 0; m < YOKE_RIG_N_MOTORS && b->code_stopped == 0; m++) {
+    b->code_stopped = b->nodes[m].code;
+    b->node_stopped = m;
+  }
+}
+
+static void take_over_reports(bench* b, double t) {
+  b->n_held_reports += !b->has_new_report;
+  b->has_new_report = 0;
+  b->omega_last = b->omega_ref;
+  show_reports(b);
+  note_stop(b, t);
+}
+
+// ---- the machine's end
+
+static bool bench_take_command(void* self, const uint8_t bytes[], size_t n) {
+  bench* b = self;
+  if (n == 0 || n > YOKE_DATAGRAM_MAX_SIZE || b->n_waiting == MAX_WAITING) {
+    b->rig.n_refused++;
+    return false;
+  }
+  waiting* command = &b->commands[b->n_waiting++];
+  command->size = n;
+  memcpy(command->bytes, bytes, n);
+  return true;
+}
+
+// The speed that was sent last, before the link delays it.
+static void note_demand(bench* b, const waiting* command) {
+  yoke_datagram datagram;
+  if (yoke__datagram_read(command->bytes, command->size, &datagram) != YOKE_FRAME_OK) {
+    return;
+  }
+  for (size_t i = 0; i < datagram.n_frames; i++) {
+    uint32_t kind = 0;
+    int node = 0;
+    if (yoke__frame_judge(&datagram.frames[i], &kind, &node) == YOKE_FRAME_OK &&
+        kind == YOKE_FRAME_COMMAND && node == YOKE_RIG_LM + 1) {
+      b->rig.errors.demand =
+          yoke__frame_read_command(&datagram.frames[i]).target * yoke__rig_speed_unit();
+    }
+  }
+}
+
+// Everything that has arrived through the link; the newest counts.
+static bool receive_command(bench* b, int64_t now_ns, bool is_down, yoke_datagram* command) {
+  for (size_t i = 0; i < b->n_waiting; i++) {
+    note_demand(b, &b->commands[i]);
+    yoke__rig_link_send(&b->links[0], now_ns, b->commands[i].bytes, b->commands[i].size, is_down);
+  }
+  b->n_waiting = 0;
   uint8_t bytes[YOKE_DATAGRAM_MAX_SIZE];
   bool is_new = false;
   for (size_t n = 0; (n = yoke__rig_link_receive(&b->links[0], now_ns, bytes)) > 0;) {
@@ -408,30 +519,24 @@ static void send_report(bench* b, int64_t now_ns, bool is_down) {
   yoke__rig_report(&b->rig, (uint64_t)now_ns, &report);
   const size_t n = yoke__datagram_write(&report, bytes, sizeof bytes);
   yoke__rig_link_send(&b->links[1], now_ns, bytes, n, is_down);
-}
-
-static void receive_report(bench* b, int64_t now_ns) {
-  uint8_t bytes[YOKE_DATAGRAM_MAX_SIZE];
-  bool is_new = false;
-  for (size_t n = 0; (n = yoke__rig_link_receive(&b->links[1], now_ns, bytes)) > 0;) {
-    is_new = yoke__rig_client_take(&b->client, &b->rig.settings, bytes, n) || is_new;
+  if (b->end == YOKE_END_MACHINE) {
+    (void)yoke__rig_client_take(&b->client, &b->rig.settings, bytes, n);
+    show_reports(b);
   }
-  b->n_held_reports += !is_new;
 }
 
-// Outputs: what the bench knows, and, for whoever looks from outside, what is true.
-static void show(bench* b) {
+static size_t bench_next_report(void* self, uint8_t bytes[], size_t room) {
+  bench* b = self;
+  return room < YOKE_DATAGRAM_MAX_SIZE
+             ? 0
+             : yoke__rig_link_receive(&b->links[1], b->n_calls * b->cycle_ns, bytes);
+}
+
+// What is true, for whoever looks from outside.
+static void show_truth(bench* b) {
   const yoke_rig* rig = &b->rig;
   const yoke_rig_books* books = &rig->plant.books;
   for (int m = 0; m < YOKE_RIG_N_MOTORS; m++) {
-    const yoke_rig_node* node = &b->client.nodes[m];
-    b->nodes[m] = (measured){.omega = node->speed,
-                             .tau = node->cell,
-                             .torque = node->torque,
-                             .current = node->current,
-                             .phi = node->position,
-                             .state = yoke__rig_client_state(&b->client, m),
-                             .code = node->code};
     b->T[m] = rig->plant.motors[m].T;
   }
   b->U_dc = rig->plant.U;
@@ -449,34 +554,14 @@ static void show(bench* b) {
   b->n_lost = b->links[0].n_lost + b->links[1].n_lost;
 }
 
-// The first stop that nobody asked for, for the report.
-static void note_stop(bench* b, double t) {
-  if (!b->client.is_stopped || !b->is_wanted || !isnan(b->t_stopped)) {
-    return;
-  }
-  b->t_stopped = t;
-  for (int m = 0; m < YOKE_RIG_N_MOTORS && b->code_stopped == 0; m++) {
-    b->code_stopped = b->nodes[m].code;
-    b->node_stopped = m;
-  }
-}
-
-static yoke_status bench_step(void* self, double t, double h, yoke_step_result* result) {
-  bench* b = self;
-  const int64_t n_micro = yoke__rig_micro_steps(h);
-  if (n_micro == 0) {
-    result->message = "a cycle of the rig must be a multiple of 10 us";
-    return YOKE_BAD_ARG;
-  }
-  const int64_t cycle_ns = n_micro * YOKE_RIG_MICRO_NS, now_ns = b->n_calls * cycle_ns;
+// One cycle with the commands that wait; its report is in the link afterwards.
+static void move_machine(bench* b, double t, double h, int64_t n_micro) {
+  const int64_t now_ns = b->n_calls * b->cycle_ns;
   const yoke_rig_upsets upsets = yoke__rig_fault_apply(&b->rig.faults, t);
-  set_link(b, 0, &upsets.links[0], cycle_ns);
-  set_link(b, 1, &upsets.links[1], cycle_ns);
+  set_link(b, 0, &upsets.links[0], b->cycle_ns);
+  set_link(b, 1, &upsets.links[1], b->cycle_ns);
   yoke_datagram command;
-
-  send_command(b, h, now_ns, upsets.links[0].is_down != 0);
-  const bool is_new = receive_command(b, now_ns, &command);
-  b->rig.errors.demand = b->omega_ref;
+  const bool is_new = receive_command(b, now_ns, upsets.links[0].is_down != 0, &command);
   double lost[YOKE_RIG_N_MOTORS], lost_inverter[YOKE_RIG_N_MOTORS];
   for (int m = 0; m < YOKE_RIG_N_MOTORS; m++) {
     lost[m] = b->rig.plant.motors[m].lost;
@@ -487,19 +572,65 @@ static yoke_status bench_step(void* self, double t, double h, yoke_step_result* 
     b->heat[m] = (b->rig.plant.motors[m].lost - lost[m]) / h;
     b->heat_inverter[m] = (b->rig.plant.motors[m].lost_inverter - lost_inverter[m]) / h;
   }
-  send_report(b, now_ns + cycle_ns, upsets.links[1].is_down != 0);
-  receive_report(b, now_ns + cycle_ns);
+  send_report(b, now_ns + b->cycle_ns, upsets.links[1].is_down != 0);
+  show_truth(b);
+}
 
-  b->omega_last = b->omega_ref;
+// ---- one cycle
+
+// Both ends in one process.
+static void pass_command(bench* b, double t, double h) {
+  uint8_t bytes[YOKE_DATAGRAM_MAX_SIZE];
+  const size_t n = bench_command(b, t, h, bytes, sizeof bytes);
+  (void)bench_take_command(b, bytes, n);
+}
+
+static void pass_reports(bench* b) {
+  uint8_t bytes[YOKE_DATAGRAM_MAX_SIZE];
+  for (size_t n = 0; (n = bench_next_report(b, bytes, sizeof bytes)) > 0;) {
+    (void)bench_take_report(b, bytes, n);
+  }
+}
+
+static yoke_status bench_step(void* self, double t, double h, yoke_step_result* result) {
+  bench* b = self;
+  const int64_t n_micro = yoke__rig_micro_steps(h);
+  if (n_micro == 0) {
+    result->message = "a cycle of the rig must be a multiple of 10 us";
+    return YOKE_BAD_ARG;
+  }
+  b->cycle_ns = n_micro * YOKE_RIG_MICRO_NS;
+  if (b->end == YOKE_END_BOTH) {
+    pass_command(b, t, h);
+  }
+  if (b->end != YOKE_END_BENCH) {
+    move_machine(b, t, h, n_micro);
+  }
   b->n_calls++;
-  show(b);
-  note_stop(b, t);
+  if (b->end == YOKE_END_BOTH) {
+    pass_reports(b);
+  }
+  if (b->end != YOKE_END_MACHINE) {
+    take_over_reports(b, t);
+  }
   if (!isfinite(b->shaft) || !isfinite(b->rig.plant.motors[YOKE_RIG_LM].omega)) {
     result->message = "the speeds of the rig are no longer finite";
     return YOKE_DIVERGED;
   }
   return YOKE_OK;
 }
+
+static void bench_play(void* self, yoke_unit_end end) {
+  ((bench*)self)->end = end;
+}
+
+static const yoke_unit_frames frames = {
+    .play = bench_play,
+    .command = bench_command,
+    .take_report = bench_take_report,
+    .take_command = bench_take_command,
+    .report = bench_next_report,
+};
 
 static yoke_status bench_refresh(void* self, double t) {
   (void)self;
@@ -578,4 +709,5 @@ const yoke_unit_ops yoke__model_rig_bench = {
     .restore = yoke__model_restore,
     .report = bench_report,
     .close = yoke__model_close,
+    .frames = &frames,
 };

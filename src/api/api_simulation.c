@@ -400,6 +400,14 @@ static bool ask_caller(const running* job, const yoke_progress* progress) {
   return goes_on;
 }
 
+static bool ask_each(void* to) {
+  const running* job = to;
+  atomic_store_explicit(&job->simulation->phase, YOKE_API_RUNNING, memory_order_relaxed);
+  const bool goes_on = job->settings->each(job->settings->to);
+  atomic_store_explicit(&job->simulation->phase, YOKE_API_CALLING, memory_order_relaxed);
+  return goes_on;
+}
+
 static bool show_progress(void* to) {
   const running* job = to;
   yoke_progress progress;
@@ -473,6 +481,7 @@ static yoke_status run(yoke_simulation* simulation, const yoke_run_settings* set
   yoke_loop_settings loop = {
       .is_cancelled = &simulation->is_cancelled,
       .progress = show_progress,
+      .each = settings->each == NULL ? NULL : ask_each,
       .to = &job,
       .is_stop_wanted = &simulation->is_stop_wanted,
   };

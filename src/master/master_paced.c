@@ -169,6 +169,14 @@ static void listen(loop* l, int64_t now_ns) {
   }
 }
 
+// The caller's part of the step; the step itself is still done if it wants an end.
+static void ask_each(loop* l) {
+  const yoke_loop_settings* s = l->settings;
+  if (s->each != NULL && !s->each(s->to) && !is_stopping(l)) {
+    begin_stop(l, YOKE_SAFE_STOP, YOKE_INTERRUPTED);
+  }
+}
+
 // All slots of one macro step; while it stops nothing but a failure ends it.
 static yoke_status step(const loop* l) {
   if (!is_stopping(l)) {
@@ -277,6 +285,7 @@ static void run(loop* l) {
     }
     int64_t n = 0;
     yoke__pace_release(l->pace);
+    ask_each(l);
     const yoke_status status = compute(l, &n);
     yoke__pace_end(l->pace, n);
     if (is_stopping(l)) {

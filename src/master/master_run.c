@@ -54,6 +54,9 @@ static yoke_status run_steps(const yoke_system* system, yoke_state* state,
         return YOKE_INTERRUPTED;
       }
     }
+    if (settings->each != NULL && !settings->each(settings->to)) {
+      return YOKE_INTERRUPTED;
+    }
     const yoke_status status = yoke__master_timed_step(system, state, info);
     if (status != YOKE_OK) {
       return status;

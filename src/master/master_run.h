@@ -10,6 +10,8 @@ typedef struct yoke_loop_settings {
   const atomic_bool* is_cancelled;  // asked before every macro step; NULL: never
   bool (*progress)(
       void* to);  // about ten times a second, between macro steps; false ends the loop; NULL: none
+  bool (*each)(
+      void* to);  // before every macro step, once it is released; false ends the loop; NULL: none
   void* to;
   yoke_pace* pace;                    // the run follows its clock; NULL: as fast as it goes
   const atomic_bool* is_stop_wanted;  // emergency stop of a paced run; NULL: never
