@@ -1,7 +1,7 @@
 // Ports: units that run in another process or are real machines, and the process at the other end.
 //
 // A unit with `port: udp` in the system file exchanges its inputs and outputs with a peer over UDP. `yoke_port_serve` is that peer: it
-// takes the unit from the same file and runs it, one step for each datagram. The concept page is docs/port.md.
+// takes the unit from the same file and runs it, one step for each datagram or by the clock. The concept page is docs/port.md.
 #ifndef YOKE_PORT_H
 #define YOKE_PORT_H
 
@@ -23,6 +23,7 @@ typedef struct yoke_port_info {
   const char* address;  // where this end listens; lives as long as the unit
   uint64_t n_sent, n_received;
   uint64_t n_lost;       // exchanges without an answer in time: the last values were held
+  uint64_t n_missing;    // answers that never came, by their numbers (clock: paced)
   uint64_t n_stale;      // datagrams of an earlier step or an earlier run
   uint64_t n_duplicate;  // the same answer once more
   uint64_t n_refused;    // damaged, cut, or none of ours
@@ -31,6 +32,8 @@ typedef struct yoke_port_info {
   uint64_t n_clipped;    // values that `limits` of the file held back
   uint64_t n_round_trips;
   double round_trip_s, round_trip_p99_s, round_trip_max_s;  // median, p99, largest
+  double jitter_s, jitter_p99_s,
+      jitter_max_s;  // how much longer than the fastest answers took to come
 } yoke_port_info;
 
 // What the port of unit i has seen, after the start. YOKE_NO_SUPPORT: the unit has none; YOKE_BAD_ARG: there is no such unit.
@@ -41,6 +44,10 @@ typedef struct yoke_serve_settings {
   const char* unit;  // of the system file; NULL: the only one with a port
   const char* bind;  // where to listen; NULL: the `peer` of the file
   bool is_once;      // return after the first run
+  double
+      pace;  // `clock: paced`: seconds of the unit per second of the clock; 0: as the file says, or 1
+  const char*
+      directory;  // records every run of the unit here, the last one stays; NULL: nothing is recorded
   // Called about ten times a second, and once when it listens (is_listening) with its address. False ends it. NULL: none.
   bool (*progress)(void* to, const char* address, uint64_t n_steps);
   void* to;

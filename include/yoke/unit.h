@@ -222,6 +222,13 @@ typedef enum yoke_unit_end {
   YOKE_END_MACHINE,  // the machine: goes by commands, its inputs are not used
 } yoke_unit_end;
 
+// What became of a datagram.
+typedef enum yoke_taken {
+  YOKE_TAKEN,          // it is new
+  YOKE_TAKEN_OLD,      // a newer one was there already, or the same
+  YOKE_TAKEN_REFUSED,  // damaged, none of this machine's, or there is no room for it
+} yoke_taken;
+
 // Frames of a machine's own, for ports with `protocol: frames` (docs/port.md). Two instances make one unit, one at each end:
 //   bench:    {command, take_report*, step}*     step takes over what was reported
 //   machine:  {take_command*, step, report*}*    step goes by the newest command
@@ -231,9 +238,8 @@ typedef struct yoke_unit_frames {
   void (*play)(void* self, yoke_unit_end end);
   // The command of the cycle from t to t + h: bytes written, 0 if there is none.
   size_t (*command)(void* self, double t, double h, uint8_t bytes[], size_t room);
-  // False: it is too old, came twice, or is no datagram of this machine.
-  bool (*take_report)(void* self, const uint8_t bytes[], size_t n);
-  bool (*take_command)(void* self, const uint8_t bytes[], size_t n);
+  yoke_taken (*take_report)(void* self, const uint8_t bytes[], size_t n);
+  yoke_taken (*take_command)(void* self, const uint8_t bytes[], size_t n);
   // The next report that is due: bytes written, 0 if there is none left.
   size_t (*report)(void* self, uint8_t bytes[], size_t room);
 } yoke_unit_frames;

@@ -426,11 +426,14 @@ static size_t bench_command(void* self, double t, double h, uint8_t bytes[], siz
   return yoke__datagram_write(&command, bytes, room);
 }
 
-static bool bench_take_report(void* self, const uint8_t bytes[], size_t n) {
+static yoke_taken bench_take_report(void* self, const uint8_t bytes[], size_t n) {
   bench* b = self;
+  const int64_t n_refused = b->client.n_refused;
   const bool is_new = yoke__rig_client_take(&b->client, &b->rig.settings, bytes, n);
   b->has_new_report = b->has_new_report || is_new;
-  return is_new;
+  return is_new                            ? YOKE_TAKEN
+         : b->client.n_refused > n_refused ? YOKE_TAKEN_REFUSED
+                                           : YOKE_TAKEN_OLD;
 }
 
 // What the reports say.
@@ -469,16 +472,19 @@ static void take_over_reports(bench* b, double t) {
 
 // ---- the machine's end
 
-static bool bench_take_command(void* self, const uint8_t bytes[], size_t n) {
+// It goes through the link when the cycle begins; until then nobody knows how old it will be.
+static yoke_taken bench_take_command(void* self, const uint8_t bytes[], size_t n) {
   bench* b = self;
-  if (n == 0 || n > YOKE_DATAGRAM_MAX_SIZE || b->n_waiting == MAX_WAITING) {
+  yoke_datagram datagram;
+  if (b->n_waiting == MAX_WAITING || n > YOKE_DATAGRAM_MAX_SIZE ||
+      yoke__datagram_read(bytes, n, &datagram) != YOKE_FRAME_OK) {
     b->rig.n_refused++;
-    return false;
+    return YOKE_TAKEN_REFUSED;
   }
   waiting* command = &b->commands[b->n_waiting++];
   command->size = n;
   memcpy(command->bytes, bytes, n);
-  return true;
+  return YOKE_TAKEN;
 }
 
 // The speed that was sent last, before the link delays it.

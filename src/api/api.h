@@ -89,6 +89,8 @@ yoke_message yoke__api_reword(const yoke_simulation* simulation, const yoke_mess
 double yoke__api_pace_factor(const yoke_simulation* simulation, const yoke_run_settings* settings);
 // Whether it can: takes the memory for it, and refuses with a message.
 yoke_status yoke__api_pace_check(yoke_simulation* simulation, const yoke_run_settings* settings);
+// A run that does not follow the clock: refused where the other end of a port does.
+yoke_status yoke__api_pace_need(yoke_simulation* simulation);
 // Before the loop: the pacer, memory, priority, processor, watchdog. After it: all of that is given back.
 void yoke__api_pace_begin(yoke_simulation* simulation, const yoke_run_settings* settings);
 void yoke__api_pace_end(yoke_simulation* simulation);

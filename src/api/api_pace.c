@@ -35,6 +35,18 @@ double yoke__api_pace_factor(const yoke_simulation* simulation, const yoke_run_s
 
 // ---- begin and end
 
+yoke_status yoke__api_pace_need(yoke_simulation* simulation) {
+  for (size_t i = 0; i < simulation->system->n_units; i++) {
+    const yoke_system_unit* unit = &simulation->system->units[i];
+    if (unit->source->port.is_given && unit->source->port.clock != 0) {
+      return yoke__api_refuse(simulation, YOKE_BAD_INPUT, unit->name, NULL,
+                              "'clock: paced' needs a run by the clock: --realtime, or "
+                              "`time: {pace: 1}`");
+    }
+  }
+  return YOKE_OK;
+}
+
 yoke_status yoke__api_pace_check(yoke_simulation* simulation, const yoke_run_settings* settings) {
   const yoke_system* system = simulation->system;
   const double factor = yoke__api_pace_factor(simulation, settings);

@@ -1,7 +1,9 @@
-// The other end of a port: a unit of a system file, stepped by datagrams.
+// The other end of a port: a unit of a system file, stepped by datagrams or by the clock.
 //
-// Every run begins with a hello, which loads the unit anew, and ends with a stop, with another hello or with the process. Written
-// against the public interface: what runs here is a system of one unit whose inputs are written from outside.
+// Every run begins with a hello, which loads the unit anew, and ends with a stop, with another hello or with the process. By the
+// clock it begins to move with the first command, half a step later, so that neither end waits at the edge of the other's step;
+// a bench that falls silent is answered by the safe actions of the file. Written against the public interface: what runs here is a
+// system of one unit whose inputs are written from outside.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,21 +22,26 @@
 #include "unit/port/unit_port.h"
 #include "yoke/yoke.h"
 
-#define WAIT_NS  100000000   // between two looks at who wants it to end
-#define IDLE_NS  2000000000  // of a peer that has gone without a word: others may come then
-#define MAX_TEXT 400
+#define WAIT_NS   100000000   // between two looks at who wants it to end
+#define IDLE_NS   2000000000  // of a peer that has gone without a word: others may come then
+#define MAX_TEXT  400
+#define MOST_LOST 3  // steps without a command, by the clock, unless the file says otherwise
+#define REST_NS   2000000000  // a machine with frames of its own comes to rest by itself in this time
 
 typedef struct server {
   const char* path;
   const yoke_load_settings* load;
   const yoke_serve_settings* settings;
   yoke_carrier* carrier;
-  yoke_sink outer, sink;  // messages go to both
-  char text[MAX_TEXT];    // the last error, for the peer
+  yoke_scenario_port port;  // of the file; its texts are not used
+  yoke_sink outer, sink;    // messages go to both
+  char text[MAX_TEXT];      // the last error, for the peer
   // of the present run
   yoke_arena arena;
   yoke_simulation* simulation;
   const yoke_unit_info* info;
+  const yoke_unit_frames* frames;  // of the machine; NULL: variables travel
+  void* machine;
   yoke_port_list list;
   yoke_handle* handles;  // of sent, then received
   uint8_t *inputs, *outputs;
@@ -45,6 +52,14 @@ typedef struct server {
   uint64_t n_steps;
   int64_t heard_ns;  // when the peer was last heard
   bool is_over;
+  // by the clock
+  uint64_t cycle, echo_ns;  // of answers: their number; the clock of the newest command
+  int64_t asked_ns;         // when the caller was asked
+  double period, pace;      // step [s]; seconds of the unit per second
+  bool is_moved;            // a run by the clock has read on: what was received before is gone
+  bool is_ending;           // no command counts any more
+  bool is_lost;             // the bench has gone without a word
+  yoke_datagram arrived[YOKE_DATAGRAM_MOST];
 } server;
 
 static void hear(void* to, const yoke_message* message) {
@@ -59,6 +74,7 @@ static void hear(void* to, const yoke_message* message) {
 // ---- one run
 
 static void end_run(server* s) {
+  (void)yoke_simulation_record_stop(s->simulation, NULL);
   yoke_simulation_destroy(&s->simulation);
   yoke__arena_free(&s->arena);
   s->arena = (yoke_arena){0};
@@ -95,7 +111,14 @@ static yoke_status lay_run(server* s) {
   yoke_unit_view view;
   YOKE_TRY(yoke_system_get_unit(yoke_simulation_system(s->simulation), 0, &view));
   s->info = view.info;
-  YOKE_TRY(yoke__port_list_make(s->info, &s->arena, &s->list, &s->sink));
+  const yoke_unit* unit = &yoke_simulation_system(s->simulation)->units[0].unit;
+  s->frames = s->port.protocol == 1 ? unit->ops->frames : NULL;
+  s->machine = unit->self;
+  if (s->frames != NULL) {
+    s->frames->play(s->machine, YOKE_END_MACHINE);
+  }
+  YOKE_TRY(yoke__port_list_make(s->info, s->frames == NULL ? 0 : YOKE_VARIABLE_UNSEEN, &s->arena,
+                                &s->list, &s->sink));
   const size_t n = s->list.n_sent + s->list.n_received;
   s->handles = yoke__arena_array(&s->arena, n + 1, sizeof *s->handles);
   s->inputs = yoke__arena_take(&s->arena, s->list.sent_size + 8);
@@ -131,8 +154,19 @@ static yoke_status read_outputs(server* s) {
   return YOKE_OK;
 }
 
-static void reply(server* s, const yoke_port_frame* to, yoke_port_kind kind, double t) {
-  const bool is_fault = kind == YOKE_PORT_FAULT;
+// All reports of one step, each behind its size in two bytes.
+static size_t pack_reports(server* s, uint8_t to[], size_t room) {
+  size_t at = 0, n = 0;
+  while (room - at > 2 && (n = s->frames->report(s->machine, to + at + 2, room - at - 2)) > 0) {
+    to[at] = (uint8_t)(n & 0xff);
+    to[at + 1] = (uint8_t)(n >> 8);
+    at += n + 2;
+  }
+  return at;
+}
+
+static void send_values(server* s, const yoke_port_frame* to, yoke_port_kind kind, double t,
+                        const uint8_t values[], size_t size) {
   const yoke_port_frame frame = {
       .kind = kind,
       .session = to->session,
@@ -141,11 +175,23 @@ static void reply(server* s, const yoke_port_frame* to, yoke_port_kind kind, dou
       .sent_ns = (uint64_t)yoke__os_now_ns(),
       .echo_ns = to->sent_ns,
       .signals = s->list.fingerprint,
-      .values = is_fault ? (const uint8_t*)s->text : s->outputs,
-      .size = is_fault ? strlen(s->text) : s->list.received_size,
+      .values = values,
+      .size = size,
   };
   s->answer_size = yoke__port_write(&frame, s->answer, sizeof s->answer);
   (void)yoke__carrier_send(s->carrier, s->answer, s->answer_size);
+}
+
+static void reply(server* s, const yoke_port_frame* to, yoke_port_kind kind, double t) {
+  if (kind == YOKE_PORT_FAULT) {
+    send_values(s, to, kind, t, (const uint8_t*)s->text, strlen(s->text));
+  } else if (s->frames != NULL && to->kind == YOKE_PORT_STEP) {
+    uint8_t reports[YOKE_PORT_MAX_SIZE - YOKE_PORT_HEAD_SIZE];
+    const size_t n = pack_reports(s, reports, sizeof reports);
+    send_values(s, to, kind, t, reports, n);
+  } else {
+    send_values(s, to, kind, t, s->outputs, s->list.received_size);
+  }
 }
 
 static void refuse(server* s, const yoke_port_frame* to, yoke_status status) {
@@ -169,8 +215,15 @@ static yoke_status begin_run(server* s, const yoke_port_frame* hello) {
              "the parameters of both ends differ: give --set to both, or to none");
     return YOKE_BAD_INPUT;
   }
+  yoke_system_info about;
+  YOKE_TRY(yoke_system_get_info(yoke_simulation_system(s->simulation), &about));
+  s->period = about.step;
   YOKE_TRY(write_inputs(s, hello->values, true));
   YOKE_TRY(yoke_simulation_start(s->simulation));
+  if (s->settings->directory != NULL) {
+    const yoke_record_settings record = {.directory = s->settings->directory};
+    YOKE_TRY(yoke_simulation_record(s->simulation, &record));
+  }
   return read_outputs(s);
 }
 
@@ -184,6 +237,8 @@ static void take_hello(server* s, const yoke_port_frame* hello) {
   s->text[0] = '\0';
   s->session = hello->session;
   s->sequence = hello->sequence;
+  s->cycle = 0;
+  s->is_ending = false;
   s->t = hello->t;
   const yoke_status status = begin_run(s, hello);
   if (status < 0) {
@@ -196,11 +251,9 @@ static void take_hello(server* s, const yoke_port_frame* hello) {
 }
 
 static yoke_status advance(server* s, const yoke_port_frame* step) {
-  yoke_system_info info;
-  YOKE_TRY(yoke_system_get_info(yoke_simulation_system(s->simulation), &info));
-  if (step->h > info.step * (1 + 1e-9) || step->h < info.step * (1 - 1e-9)) {
+  if (step->h > s->period * (1 + 1e-9) || step->h < s->period * (1 - 1e-9)) {
     snprintf(s->text, sizeof s->text, "a step of %.9g s is asked for, the file says %.9g s",
-             step->h, info.step);
+             step->h, s->period);
     return YOKE_BAD_INPUT;
   }
   if (fabs(step->t - s->t) > 1e-3 * step->h) {
@@ -209,7 +262,11 @@ static yoke_status advance(server* s, const yoke_port_frame* step) {
              step->t, s->t);
     return YOKE_BAD_INPUT;
   }
-  YOKE_TRY(write_inputs(s, step->values, false));
+  if (s->frames == NULL) {
+    YOKE_TRY(write_inputs(s, step->values, false));
+  } else if (step->size > 0) {
+    (void)s->frames->take_command(s->machine, step->values, step->size);
+  }
   const yoke_status status = yoke_simulation_step(s->simulation);
   YOKE_TRY(status);
   s->t = yoke_simulation_time(s->simulation);
@@ -217,13 +274,17 @@ static yoke_status advance(server* s, const yoke_port_frame* step) {
   return read_outputs(s);
 }
 
+static bool is_sound(const server* s, const yoke_port_frame* step) {
+  return step->signals == s->list.fingerprint &&
+         (s->frames != NULL || step->size == s->list.sent_size);
+}
+
 static void take_step(server* s, const yoke_port_frame* step) {
   if (step->sequence == s->sequence) {
     (void)yoke__carrier_send(s->carrier, s->answer, s->answer_size);
     return;
   }
-  if (step->sequence < s->sequence || step->size != s->list.sent_size ||
-      step->signals != s->list.fingerprint) {
+  if (step->sequence < s->sequence || !is_sound(s, step)) {
     return;  // overtaken by newer ones, or not ours
   }
   s->sequence = step->sequence;
@@ -235,17 +296,116 @@ static void take_step(server* s, const yoke_port_frame* step) {
   }
 }
 
+static bool is_wanted(const server* s) {
+  return s->settings->progress == NULL ||
+         s->settings->progress(s->settings->to, yoke__carrier_address(s->carrier), s->n_steps);
+}
+
+// ---- a run by the clock
+
+static void send_outputs(server* s) {
+  if (s->frames != NULL) {
+    uint8_t report[YOKE_PORT_MAX_SIZE];
+    for (size_t n = 0; (n = s->frames->report(s->machine, report, sizeof report)) > 0;) {
+      (void)yoke__carrier_send(s->carrier, report, n);
+    }
+    return;
+  }
+  const yoke_port_frame to = {.session = s->session, .sequence = ++s->cycle, .sent_ns = s->echo_ns};
+  if (read_outputs(s) >= 0) {
+    send_values(s, &to, YOKE_PORT_ANSWER, yoke_simulation_time(s->simulation), s->outputs,
+                s->list.received_size);
+  }
+}
+
+static void take_command(server* s, const yoke_datagram* datagram) {
+  yoke_port_frame frame;
+  const bool is_ours = yoke__port_read(datagram->bytes, datagram->n, &frame) == YOKE_PORT_OK;
+  if (!is_ours) {
+    if (s->frames != NULL && !s->is_ending) {
+      const bool is_taken =
+          s->frames->take_command(s->machine, datagram->bytes, datagram->n) == YOKE_TAKEN;
+      s->heard_ns = is_taken ? yoke__os_now_ns() : s->heard_ns;
+    }
+    return;
+  }
+  const bool is_present = frame.session == s->session;
+  if (frame.kind == YOKE_PORT_HELLO && is_present) {
+    (void)yoke__carrier_send(s->carrier, s->answer, s->answer_size);
+  } else if (frame.kind == YOKE_PORT_HELLO || (frame.kind == YOKE_PORT_STOP && is_present)) {
+    s->is_ending = true;
+  } else if (frame.kind == YOKE_PORT_STEP && is_present && frame.sequence > s->sequence &&
+             s->frames == NULL && is_sound(s, &frame) && !s->is_ending) {
+    s->sequence = frame.sequence;
+    s->echo_ns = frame.sent_ns;
+    s->heard_ns = yoke__os_now_ns();
+    (void)write_inputs(s, frame.values, false);
+  }
+}
+
+// A bench without a word for too long. A machine with frames of its own has a timeout of its own; it is given time for it.
+static bool is_silent(const server* s, int64_t now) {
+  const double period_ns = 1e9 * s->period / s->pace;
+  const int64_t most = s->port.most_lost > 0 ? s->port.most_lost : MOST_LOST;
+  const int64_t allowed = s->frames != NULL ? REST_NS : (int64_t)(((double)most + 0.5) * period_ns);
+  return now - s->heard_ns > allowed;
+}
+
+// When a step is released: what the unit has reached goes out, the newest command comes in.
+static bool exchange(void* to) {
+  server* s = to;
+  send_outputs(s);
+  const size_t n = yoke__carrier_receive(s->carrier, 0, s->arrived);
+  for (size_t i = 0; i < n; i++) {
+    take_command(s, &s->arrived[i]);
+  }
+  s->n_steps++;
+  const int64_t now = yoke__os_now_ns();
+  if (now - s->asked_ns >= WAIT_NS) {
+    s->asked_ns = now;
+    s->is_over = s->is_over || !is_wanted(s);
+  }
+  s->is_lost = s->is_lost || is_silent(s, now);
+  return !s->is_over && !s->is_lost && !(s->is_ending && s->frames == NULL);
+}
+
+static void run_by_clock(server* s) {
+  const yoke_run_settings run = {.pace = s->pace, .each = exchange, .to = s};
+  const int64_t now = yoke__os_now_ns();
+  s->heard_ns = s->asked_ns = now;
+  s->is_lost = false;
+  yoke__os_sleep_ns((int64_t)(0.5e9 * s->period / s->pace));
+  const yoke_status status = yoke_simulation_run(s->simulation, &run, NULL);
+  if (status < 0 && status != YOKE_INTERRUPTED) {
+    const yoke_port_frame to = {.session = s->session, .sequence = s->sequence};
+    refuse(s, &to, status);
+  } else if (s->is_lost && !s->is_ending) {
+    yoke__notify(&s->outer, YOKE_WARNING,
+                 "the bench fell silent at t = %.9g s: the unit was stopped here",
+                 yoke_simulation_time(s->simulation));
+  }
+  end_run(s);
+  yoke__carrier_forget(s->carrier);
+  s->is_moved = true;
+  s->is_over = s->is_over || s->settings->is_once;
+}
+
 // ---- all of them
 
 static void take(server* s, const yoke_datagram* datagram, size_t i) {
   yoke_port_frame frame;
-  if (yoke__port_read(datagram->bytes, datagram->n, &frame) != YOKE_PORT_OK) {
-    return;
-  }
-  const bool is_ours = s->simulation != NULL && frame.session == s->session;
-  if (frame.kind == YOKE_PORT_HELLO) {
+  const bool is_port = yoke__port_read(datagram->bytes, datagram->n, &frame) == YOKE_PORT_OK;
+  const bool is_ours = s->simulation != NULL && is_port && frame.session == s->session;
+  const bool is_command = s->simulation != NULL && s->port.clock == 1 &&
+                          (is_ours ? frame.kind == YOKE_PORT_STEP : !is_port && s->frames != NULL);
+  if (is_command) {
+    take_command(s, datagram);
+    run_by_clock(s);
+  } else if (is_port && frame.kind == YOKE_PORT_HELLO) {
     yoke__carrier_adopt(s->carrier, i);
     take_hello(s, &frame);
+  } else if (!is_port) {
+    return;
   } else if (frame.kind == YOKE_PORT_STEP && is_ours) {
     yoke__carrier_adopt(s->carrier, i);  // it may have been silent for long
     take_step(s, &frame);
@@ -254,11 +414,6 @@ static void take(server* s, const yoke_datagram* datagram, size_t i) {
     yoke__carrier_forget(s->carrier);
     s->is_over = s->settings->is_once;
   }
-}
-
-static bool is_wanted(const server* s) {
-  return s->settings->progress == NULL ||
-         s->settings->progress(s->settings->to, yoke__carrier_address(s->carrier), s->n_steps);
 }
 
 static void serve(server* s) {
@@ -277,7 +432,8 @@ static void serve(server* s) {
     }
     const size_t n = yoke__carrier_receive(s->carrier, WAIT_NS, arrived);
     s->heard_ns = n > 0 ? yoke__os_now_ns() : s->heard_ns;
-    for (size_t i = 0; i < n && !s->is_over; i++) {
+    s->is_moved = false;
+    for (size_t i = 0; i < n && !s->is_over && !s->is_moved; i++) {
       take(s, &arrived[i], i);
     }
   }
@@ -297,6 +453,10 @@ static yoke_status find_address(server* s, char to[], size_t size, yoke_carrier_
   if (status >= 0) {
     snprintf(to, size, "%s", s->settings->bind == NULL ? port.peer : s->settings->bind);
     *kind = (yoke_carrier_kind)port.carrier;
+    s->port = port;
+    s->pace = s->settings->pace > 0       ? s->settings->pace
+              : scenario->pacing.is_given ? scenario->pacing.factor
+                                          : 1;
   }
   yoke__messages_send(&messages, &s->outer);
   yoke__messages_free(&messages);

@@ -471,7 +471,10 @@ static yoke_status run(yoke_simulation* simulation, const yoke_run_settings* set
     status = yoke__api_refuse(simulation, YOKE_BAD_ARG, NULL, NULL, "unknown companions");
   }
   const bool is_paced = yoke__api_pace_factor(simulation, settings) > 0;
-  status = status >= 0 && is_paced ? yoke__api_pace_check(simulation, settings) : status;
+  if (status >= 0) {
+    status =
+        is_paced ? yoke__api_pace_check(simulation, settings) : yoke__api_pace_need(simulation);
+  }
   info->status = status;
   YOKE_TRY(status);
   free(simulation->command);

@@ -181,7 +181,8 @@ typedef struct yoke_scenario_port {
   int carrier;  // rank of the word behind `port`, without none
   yoke_place place;
   const char *peer, *bind;  // addresses; NULL: not given
-  const char* clock;        // "lockstep"
+  int clock;                // 0: lock-step, 1: paced
+  int protocol;             // 0: variables, 1: frames of the unit
   double timeout_s;         // for an answer; 0: not given
   int64_t most_lost;        // answers missing in a row; 0: not given
   const yoke_scenario_bounds* limits;

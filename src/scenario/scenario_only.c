@@ -34,6 +34,21 @@ static const yoke_scenario_unit* choose(const yoke_scenario* s, const char* name
   return found;
 }
 
+// Its own safe actions, for the time when nobody tells it anything.
+static yoke_status keep_safe(yoke_scenario* s, const char* name) {
+  yoke_scenario_action* own = yoke__arena_array(&s->arena, s->n_safe + 1, sizeof *own);
+  YOKE_TRY_MEMORY(own);
+  size_t n = 0;
+  for (size_t i = 0; i < s->n_safe; i++) {
+    if (s->safe[i].input.unit != NULL && strcmp(s->safe[i].input.unit, name) == 0) {
+      own[n++] = s->safe[i];
+    }
+  }
+  s->safe = own;
+  s->n_safe = n;
+  return YOKE_OK;
+}
+
 yoke_status yoke__scenario_keep_only(yoke_scenario* s, const char* name, yoke_messages* messages,
                                      yoke_scenario_port* port) {
   const yoke_scenario_unit* unit = choose(s, name, messages);
@@ -42,6 +57,7 @@ yoke_status yoke__scenario_keep_only(yoke_scenario* s, const char* name, yoke_me
   if (unit == NULL) {
     return YOKE_BAD_INPUT;
   }
+  YOKE_TRY(keep_safe(s, unit->name));
   *alone = *unit;
   *port = unit->port;
   alone->port.is_given = false;

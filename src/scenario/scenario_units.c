@@ -221,9 +221,10 @@ static void read_isolate(yoke_reader* reader, const yoke_node* node, void* to, c
 // ---- ports
 
 static const char* const ports[] = {"none", "udp", NULL};
-static const char* const clocks[] = {"lockstep", NULL};
-static const char* const port_keys_only[] = {"peer", "bind",   "clock", "timeout",
-                                             "lost", "limits", NULL};
+static const char* const clocks[] = {"lockstep", "paced", NULL};
+static const char* const protocols[] = {"signals", "frames", NULL};
+static const char* const port_keys_only[] = {"peer", "bind",   "clock",    "timeout",
+                                             "lost", "limits", "protocol", NULL};
 static const yoke_integers lost_range = {1, 1000000};
 static const yoke_range timeout_range = {1e-6, 3600, false, false, "a number from 1e-6 to 3600"};
 
@@ -379,7 +380,8 @@ static const yoke_key unit_keys[] = {
     {"port", read_port, &yoke__shape_value, OF(port), ports},
     {"peer", yoke__key_text, &yoke__shape_value, OF(port.peer), NULL},
     {"bind", yoke__key_text, &yoke__shape_value, OF(port.bind), NULL},
-    {"clock", yoke__key_word, &yoke__shape_value, OF(port.clock), clocks},
+    {"clock", yoke__key_choice, &yoke__shape_value, OF(port.clock), clocks},
+    {"protocol", yoke__key_choice, &yoke__shape_value, OF(port.protocol), protocols},
     {"timeout", yoke__key_number, &yoke__shape_value, OF(port.timeout_s), &timeout_range},
     {"limits", read_limits, &limits_shape, OF(port), NULL},
     {"lost", yoke__key_integer, &yoke__shape_value, OF(port.most_lost), &lost_range},

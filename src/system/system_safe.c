@@ -94,7 +94,8 @@ static const char* find_obstacle(const yoke_system* system, char* to, size_t siz
                unit->name);
       return to;
     }
-    if (system->scenario->pacing.overrun == YOKE_OVERRUN_SKIP && unit->source->port.is_given) {
+    if (system->scenario->pacing.overrun == YOKE_OVERRUN_SKIP && unit->source->port.is_given &&
+        unit->source->port.clock == 0) {
       snprintf(to, size,
                "overrun: skip is not possible here: the other end of the port of '%s' goes by "
                "datagrams, not by the clock, and would fall behind",

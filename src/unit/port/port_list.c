@@ -13,7 +13,7 @@ static uint64_t add_to(uint64_t hash, const yoke_variable* v) {
   return yoke__hash_bytes(yoke__hash_text(hash, v->name), shape, sizeof shape);
 }
 
-yoke_status yoke__port_list_make(const yoke_unit_info* info, yoke_arena* arena,
+yoke_status yoke__port_list_make(const yoke_unit_info* info, uint32_t without, yoke_arena* arena,
                                  yoke_port_list* list, const yoke_sink* sink) {
   size_t* sent = yoke__arena_array(arena, info->n_variables + 1, sizeof *sent);
   size_t* received = yoke__arena_array(arena, info->n_variables + 1, sizeof *received);
@@ -22,7 +22,7 @@ yoke_status yoke__port_list_make(const yoke_unit_info* info, yoke_arena* arena,
   for (size_t i = 0; i < info->n_variables; i++) {
     const yoke_variable* v = &info->variables[i];
     const bool is_text = v->type == YOKE_STRING || v->type == YOKE_BINARY;
-    if (!is_sent(v) && v->causality != YOKE_OUTPUT) {
+    if ((!is_sent(v) && v->causality != YOKE_OUTPUT) || (v->flags & without) != 0) {
       continue;
     }
     if (is_text && v->causality == YOKE_TUNABLE) {

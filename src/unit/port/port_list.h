@@ -13,8 +13,8 @@ typedef struct yoke_port_list {
   uint64_t fingerprint;             // of names, types and sizes
 } yoke_port_list;
 
-// YOKE_NO_SUPPORT after a message: something cannot travel, or there is too much.
-yoke_status yoke__port_list_make(const yoke_unit_info* info, yoke_arena* arena,
+// without: flags of variables that stay at home. YOKE_NO_SUPPORT after a message: something cannot travel, or there is too much.
+yoke_status yoke__port_list_make(const yoke_unit_info* info, uint32_t without, yoke_arena* arena,
                                  yoke_port_list* list, const yoke_sink* sink);
 
 // Fingerprint of the numbers that its fixed parameters have: both ends must agree about them, too.

@@ -19,6 +19,7 @@
 #define HELLO_S     10.0
 #define HELLO_EVERY 200000000  // [ns] between two of them
 #define MOST_LOST   3
+#define MAX_FRAMES  1400  // bytes of a machine's own datagram: one packet of Ethernet
 #define MAX_REASON  256
 
 // The table, and what belongs to it.
@@ -30,7 +31,8 @@ typedef struct port_table {
 
 // An input with limits: where it lies among what is sent, and what it was.
 typedef struct port_limit {
-  size_t at, n;  // bytes; numbers
+  size_t at, n;     // bytes; numbers
+  size_t variable;  // of the inner unit
   const yoke_port_bounds* bounds;
   double* last;
 } port_limit;
@@ -40,10 +42,14 @@ typedef struct port {
   yoke_arena arena;
   yoke_unit inner;  // describes it, keeps parameters and start values; never stepped
   yoke_unit_info info;
+  size_t* inner_of;                // per variable: its number in `inner`
+  const yoke_unit_frames* frames;  // of the machine; NULL: variables travel as they are
   yoke_port_list list;
   yoke_carrier* carrier;
   uint64_t session, sequence;
+  uint64_t heard;                 // number of the newest answer, where both follow the clock
   double t_start, t_stop, stamp;  // [s]; stamp: of the last answer
+  double t;                       // end of the last step [s]
   uint8_t *sent, *received;       // values
   uint8_t* bytes;                 // one datagram
   yoke_datagram* arrived;         // YOKE_DATAGRAM_MOST
@@ -53,8 +59,11 @@ typedef struct port {
   int64_t n_lost_in_a_row;
   uint64_t n_told;  // of what is odd
   bool is_running;
+  bool is_heard;     // by the clock: the first answer has come
+  int64_t begun_ns;  // by the clock: the first step
+  int64_t least_ns;  // shortest way here, by two clocks that may differ
   yoke_port_info counts;
-  yoke_histogram round_trips;
+  yoke_histogram round_trips, jitters;
   char reason[MAX_REASON];
 } port;
 
@@ -87,18 +96,23 @@ static void limit_sent(port* p, double h) {
 static yoke_status gather(port* p, double h) {
   uint8_t* to = p->sent;
   for (size_t i = 0; i < p->list.n_sent; i++) {
-    const size_t size = yoke__variable_size(&p->info.variables[p->list.sent[i]]);
-    YOKE_TRY(yoke__unit_get(&p->inner, p->list.sent[i], to, size));
+    const size_t v = p->list.sent[i], size = yoke__variable_size(&p->info.variables[v]);
+    YOKE_TRY(yoke__unit_get(&p->inner, p->inner_of[v], to, size));
     to += size;
   }
   limit_sent(p, h);
+  // frames are made by the unit itself, from what it may send
+  for (size_t i = 0; p->frames != NULL && i < p->n_limits; i++) {
+    const port_limit* limit = &p->limits[i];
+    YOKE_TRY(yoke__unit_set(&p->inner, limit->variable, limit->last, limit->n * sizeof(double)));
+  }
   return YOKE_OK;
 }
 
 // ---- exchange
 
-static bool send_frame(port* p, yoke_port_kind kind, double t, double h) {
-  const bool has_values = kind != YOKE_PORT_STOP;
+static bool send_bytes(port* p, yoke_port_kind kind, double t, double h, const uint8_t values[],
+                       size_t size) {
   const yoke_port_frame frame = {
       .kind = kind,
       .session = p->session,
@@ -108,11 +122,30 @@ static bool send_frame(port* p, yoke_port_kind kind, double t, double h) {
       .sent_ns = (uint64_t)yoke__os_now_ns(),
       .echo_ns = kind == YOKE_PORT_HELLO ? yoke__port_list_settings(&p->inner) : 0,
       .signals = p->list.fingerprint,
-      .values = p->sent,
-      .size = has_values ? p->list.sent_size : 0,
+      .values = values,
+      .size = size,
   };
   const size_t n = yoke__port_write(&frame, p->bytes, YOKE_PORT_MAX_SIZE);
   return n > 0 && yoke__carrier_send(p->carrier, p->bytes, n);
+}
+
+static bool send_frame(port* p, yoke_port_kind kind, double t, double h) {
+  return send_bytes(p, kind, t, h, p->sent, kind == YOKE_PORT_STOP ? 0 : p->list.sent_size);
+}
+
+// Frames go alone where both ends follow the clock, and in a step where the other end waits for it.
+static void send_step(port* p, double t, double h) {
+  uint8_t own[MAX_FRAMES];
+  if (p->frames == NULL) {
+    (void)send_frame(p, YOKE_PORT_STEP, t, h);
+    return;
+  }
+  const size_t n = p->frames->command(p->inner.self, t, h, own, sizeof own);
+  if (!p->table->settings.is_paced) {
+    (void)send_bytes(p, YOKE_PORT_STEP, t, h, own, n);
+  } else if (n > 0) {
+    (void)yoke__carrier_send(p->carrier, own, n);
+  }
 }
 
 typedef enum answer { NO_ANSWER, ANSWERED, REFUSED } answer;
@@ -123,40 +156,107 @@ static answer take_fault(port* p, const yoke_port_frame* frame) {
   return REFUSED;
 }
 
+// One report of the machine, in its own frames.
+static answer take_report(port* p, const uint8_t bytes[], size_t n) {
+  const yoke_taken taken = p->frames->take_report(p->inner.self, bytes, n);
+  p->counts.n_stale += taken == YOKE_TAKEN_OLD;
+  p->counts.n_refused += taken == YOKE_TAKEN_REFUSED;
+  return taken == YOKE_TAKEN ? ANSWERED : NO_ANSWER;
+}
+
+// The reports of one step: each behind its size in two bytes.
+static void take_reports(port* p, const yoke_port_frame* frame) {
+  for (size_t at = 0; at + 2 <= frame->size;) {
+    const size_t n = frame->values[at] | (size_t)frame->values[at + 1] << 8;
+    at += 2;
+    if (n > frame->size - at) {
+      p->counts.n_refused++;
+      return;
+    }
+    (void)take_report(p, frame->values + at, n);
+    at += n;
+  }
+}
+
+static void note_times(port* p, const yoke_port_frame* frame) {
+  const int64_t now = yoke__os_now_ns(), way = now - (int64_t)frame->sent_ns;
+  p->least_ns = p->round_trips.n == 0 || way < p->least_ns ? way : p->least_ns;
+  yoke__histogram_add(&p->round_trips, now - (int64_t)frame->echo_ns);
+  yoke__histogram_add(&p->jitters, way - p->least_ns);
+}
+
+static void take_values(port* p, const yoke_port_frame* frame) {
+  if (frame->size > 0) {
+    memcpy(p->received, frame->values, frame->size);
+  }
+}
+
+static bool is_sound(const port* p, const yoke_port_frame* frame) {
+  const bool is_size_free = p->frames != NULL && p->is_running;
+  return frame->kind == YOKE_PORT_ANSWER && frame->signals == p->list.fingerprint &&
+         (is_size_free || frame->size == p->list.received_size);
+}
+
+// By the clock answers come when they come: the newest counts.
+static answer take_newest(port* p, const yoke_port_frame* frame) {
+  if (frame->sequence <= p->heard) {
+    p->counts.n_duplicate += frame->sequence == p->heard;
+    p->counts.n_stale += frame->sequence < p->heard;
+    return NO_ANSWER;
+  }
+  p->counts.n_missing += frame->sequence - p->heard - 1;
+  p->heard = frame->sequence;
+  take_values(p, frame);
+  p->stamp = frame->t;
+  note_times(p, frame);
+  return ANSWERED;
+}
+
 // One datagram from the peer.
 static answer take_frame(port* p, const yoke_datagram* datagram) {
+  const bool is_paced = p->table->settings.is_paced && p->is_running;
   yoke_port_frame frame;
-  if (yoke__port_read(datagram->bytes, datagram->n, &frame) != YOKE_PORT_OK) {
+  const yoke_port_reason found = yoke__port_read(datagram->bytes, datagram->n, &frame);
+  if (is_paced && p->frames != NULL && found != YOKE_PORT_OK) {
+    return take_report(p, datagram->bytes, datagram->n);
+  }
+  if (found != YOKE_PORT_OK) {
     p->counts.n_refused++;
     return NO_ANSWER;
   }
-  if (frame.session != p->session || frame.sequence != p->sequence) {
+  if (frame.session != p->session || (!is_paced && frame.sequence != p->sequence)) {
     p->counts.n_stale++;
     return NO_ANSWER;
   }
   if (frame.kind == YOKE_PORT_FAULT) {
     return take_fault(p, &frame);
   }
-  if (frame.kind != YOKE_PORT_ANSWER || frame.signals != p->list.fingerprint ||
-      frame.size != p->list.received_size) {
+  if (!is_sound(p, &frame)) {
     p->counts.n_refused++;
     return NO_ANSWER;
   }
-  if (frame.size > 0) {
-    memcpy(p->received, frame.values, frame.size);
+  if (is_paced) {
+    return take_newest(p, &frame);
+  }
+  if (p->frames != NULL && p->is_running) {
+    take_reports(p, &frame);
+  } else {
+    take_values(p, &frame);
   }
   p->stamp = frame.t;
-  yoke__histogram_add(&p->round_trips, yoke__os_now_ns() - (int64_t)frame.echo_ns);
+  note_times(p, &frame);
   return ANSWERED;
 }
 
-// Everything that has come with one call; the rest after an answer is counted only.
+// Everything that has come with one call. In lock-step the rest after an answer is counted only; by the clock the newest counts.
 static answer take_all(port* p, int64_t wait_ns) {
+  const bool is_paced = p->table->settings.is_paced && p->is_running;
   answer found = NO_ANSWER;
   const size_t n = yoke__carrier_receive(p->carrier, wait_ns, p->arrived);
-  for (size_t i = 0; i < n; i++) {
-    if (found == NO_ANSWER) {
-      found = take_frame(p, &p->arrived[i]);
+  for (size_t i = 0; i < n && found != REFUSED; i++) {
+    if (found == NO_ANSWER || is_paced) {
+      const answer next = take_frame(p, &p->arrived[i]);
+      found = next == NO_ANSWER ? found : next;
     } else {
       p->counts.n_duplicate++;
     }
@@ -188,7 +288,9 @@ static const yoke_unit_info* describe(const void* self) {
 
 static yoke_status set(void* self, size_t variable, const void* value, size_t size) {
   port* p = self;
-  return yoke__unit_set(&p->inner, variable, value, size);
+  return variable < p->info.n_variables
+             ? yoke__unit_set(&p->inner, p->inner_of[variable], value, size)
+             : YOKE_BAD_ARG;
 }
 
 static yoke_status get(const void* self, size_t variable, void* value, size_t size) {
@@ -196,9 +298,9 @@ static yoke_status get(const void* self, size_t variable, void* value, size_t si
   if (variable >= p->info.n_variables) {
     return YOKE_BAD_ARG;
   }
-  const bool is_there = p->is_running && p->places[variable] != YOKE_NOT_FOUND;
+  const bool is_there = p->is_running && p->frames == NULL && p->places[variable] != YOKE_NOT_FOUND;
   if (!is_there) {
-    return yoke__unit_get(&p->inner, variable, value, size);
+    return yoke__unit_get(&p->inner, p->inner_of[variable], value, size);
   }
   if (size != yoke__variable_size(&p->info.variables[variable])) {
     return YOKE_BAD_ARG;
@@ -217,10 +319,10 @@ static yoke_status get_outputs(const void* self, double y[], size_t n_y) {
   const port* p = self;
   (void)n_y;
   for (size_t i = 0; i < p->list.n_received; i++) {
-    const size_t v = p->list.received[i];
+    const size_t v = p->list.received[i], size = yoke__variable_size(&p->info.variables[v]);
     if (p->info.variables[v].type == YOKE_REAL) {
-      memcpy(y + p->inner.dense[v], p->received + p->places[v],
-             yoke__variable_size(&p->info.variables[v]));
+      YOKE_TRY(get(self, v, y, size));
+      y += size / sizeof(double);
     }
   }
   return YOKE_OK;
@@ -232,9 +334,14 @@ static yoke_status enter_init(void* self, double t_start, double t_stop, const y
   const yoke_port_settings* s = &p->table->settings;
   const int64_t end = yoke__os_now_ns() + nanoseconds(s->hello_s, HELLO_S);
   p->session = (uint64_t)yoke__os_now_ns() ^ ((uint64_t)(uintptr_t)p << 16);
-  p->sequence = 0;
+  p->sequence = p->heard = 0;
+  p->is_heard = false;
   p->t_start = t_start;
   p->t_stop = t_stop;
+  if (p->frames != NULL) {
+    p->frames->play(p->inner.self, YOKE_END_BENCH);
+    YOKE_TRY(yoke__unit_enter_init(&p->inner, t_start, t_stop, sink));
+  }
   YOKE_TRY(gather(p, 0));
   answer found = NO_ANSWER;
   for (bool is_told = false; found == NO_ANSWER && yoke__os_now_ns() < end;) {
@@ -257,18 +364,34 @@ static yoke_status enter_init(void* self, double t_start, double t_stop, const y
   return YOKE_OK;
 }
 
+// By the clock the other end may still be getting ready while this one makes its first steps.
+static bool is_still_starting(port* p, answer found) {
+  const int64_t now = yoke__os_now_ns();
+  p->begun_ns = p->sequence == 1 ? now : p->begun_ns;
+  p->is_heard = p->is_heard || found == ANSWERED;
+  return p->table->settings.is_paced && !p->is_heard &&
+         now - p->begun_ns < nanoseconds(p->table->settings.timeout_s, TIMEOUT_S);
+}
+
 static yoke_status step(void* self, double t, double h, yoke_step_result* result) {
   port* p = self;
   const yoke_port_settings* s = &p->table->settings;
   YOKE_TRY(gather(p, h));
   p->sequence++;
-  (void)send_frame(p, YOKE_PORT_STEP, t, h);
-  const answer found = await(p, nanoseconds(s->timeout_s, TIMEOUT_S));
-  p->counts.n_lost += found == NO_ANSWER;
-  p->n_lost_in_a_row = found == NO_ANSWER ? p->n_lost_in_a_row + 1 : 0;
+  p->t = t + h;
+  send_step(p, t, h);
+  const answer found =
+      s->is_paced ? take_all(p, 0) : await(p, nanoseconds(s->timeout_s, TIMEOUT_S));
+  const bool is_missing = found == NO_ANSWER && !is_still_starting(p, found);
+  p->counts.n_lost += is_missing;
+  p->n_lost_in_a_row = is_missing ? p->n_lost_in_a_row + 1 : 0;
   if (found == REFUSED) {
     result->message = p->reason;
     return YOKE_UNIT_FAILED;
+  }
+  if (p->frames != NULL) {
+    p->stamp = found == ANSWERED ? p->t : p->stamp;
+    YOKE_TRY(p->inner.ops->step(p->inner.self, t, h, result));
   }
   if (p->n_lost_in_a_row >= (s->most_lost > 0 ? s->most_lost : MOST_LOST)) {
     snprintf(p->reason, sizeof p->reason, "%s has not answered %lld times in a row", s->peer,
@@ -284,6 +407,7 @@ static yoke_status sample_info(const void* self, size_t output, yoke_sample_info
   (void)output;
   *info = (yoke_sample_info){
       .time_stamp = p->stamp,
+      .age = p->t > p->stamp ? p->t - p->stamp : 0,
       .sequence = p->sequence - (uint64_t)p->n_lost_in_a_row,
       .is_valid = p->n_lost_in_a_row == 0,
   };
@@ -310,6 +434,9 @@ static void fill_info(const port* p, yoke_port_info* info) {
   info->round_trip_s = 1e-9 * yoke__histogram_quantile(&p->round_trips, 0.5);
   info->round_trip_p99_s = 1e-9 * yoke__histogram_quantile(&p->round_trips, 0.99);
   info->round_trip_max_s = 1e-9 * (double)p->round_trips.max;
+  info->jitter_s = 1e-9 * yoke__histogram_quantile(&p->jitters, 0.5);
+  info->jitter_p99_s = 1e-9 * yoke__histogram_quantile(&p->jitters, 0.99);
+  info->jitter_max_s = 1e-9 * (double)p->jitters.max;
 }
 
 static void report(void* self, const yoke_sink* sink) {
@@ -386,7 +513,10 @@ static yoke_status lay_limits(port* p, const yoke_sink* sink) {
     for (size_t k = 0, at = 0; k < p->list.n_sent; k++) {
       const yoke_variable* v = &p->info.variables[p->list.sent[k]];
       if (strcmp(v->name, bounds->name) == 0 && v->type == YOKE_REAL) {
-        *limit = (port_limit){.at = at, .n = yoke__variable_count(v), .bounds = bounds};
+        *limit = (port_limit){.at = at,
+                              .n = yoke__variable_count(v),
+                              .variable = p->inner_of[p->list.sent[k]],
+                              .bounds = bounds};
       }
       at += yoke__variable_size(v);
     }
@@ -397,6 +527,24 @@ static yoke_status lay_limits(port* p, const yoke_sink* sink) {
                            "'limits': '%s' is no real input of the unit", bounds->name);
     }
   }
+  return YOKE_OK;
+}
+
+// The variables that are known at this end: all, or those that the machine's frames carry.
+static yoke_status choose_variables(port* p) {
+  const yoke_unit_info* inner = p->inner.info;
+  yoke_variable* chosen = yoke__arena_array(&p->arena, inner->n_variables + 1, sizeof *chosen);
+  p->inner_of = yoke__arena_array(&p->arena, inner->n_variables + 1, sizeof *p->inner_of);
+  YOKE_TRY_MEMORY(chosen && p->inner_of);
+  p->info.n_variables = 0;
+  for (size_t i = 0; i < inner->n_variables; i++) {
+    if (p->frames == NULL || (inner->variables[i].flags & YOKE_VARIABLE_UNSEEN) == 0) {
+      p->inner_of[p->info.n_variables] = i;
+      chosen[p->info.n_variables++] = inner->variables[i];
+    }
+  }
+  p->info.variables = chosen;
+  p->info.solver = p->frames == NULL ? p->info.solver : (yoke_unit_solver){0};
   return YOKE_OK;
 }
 
@@ -415,8 +563,15 @@ static yoke_status open_port(port* p, const yoke_unit_args* args, const yoke_sin
   yoke_unit_args inner = *args;
   inner.context = table->inner->context;
   YOKE_TRY(yoke__unit_create(table->inner, &inner, &p->arena, &p->inner, sink));
+  p->frames = table->settings.has_frames ? p->inner.ops->frames : NULL;
+  if (table->settings.has_frames && p->frames == NULL) {
+    return yoke_fail(sink, YOKE_BAD_INPUT,
+                     "'%s' has no frames of its own: leave out 'protocol', its variables travel",
+                     table->inner->name);
+  }
   describe_port(p);
-  YOKE_TRY(yoke__port_list_make(&p->info, &p->arena, &p->list, sink));
+  YOKE_TRY(choose_variables(p));
+  YOKE_TRY(yoke__port_list_make(&p->info, 0, &p->arena, &p->list, sink));
   YOKE_TRY(lay_values(p));
   YOKE_TRY(lay_limits(p, sink));
   return yoke__carrier_open(table->settings.carrier, table->settings.bind, table->settings.peer,

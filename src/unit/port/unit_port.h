@@ -28,6 +28,8 @@ typedef struct yoke_port_settings {
   const yoke_port_bounds* limits;
   size_t n_limits;
   int64_t most_lost;  // answers missing in a row that end the run; 0: 3
+  bool is_paced;      // both ends follow the clock: nobody waits for an answer
+  bool has_frames;    // the frames of the unit (yoke_unit_frames) in place of its variables
 } yoke_port_settings;
 
 // A table for a unit that `inner` describes and that runs elsewhere. Lives in the arena, which must outlive it. NULL: no memory.
