@@ -5,6 +5,7 @@
 
 #define FILES_NS INT64_C(5000000000)  // for the rows that wait and for the ends of the files
 #define STEP_NS  INT64_C(50000000)    // in which a thread that is none to blame ends its step
+#define CLOSE_NS INT64_C(2000000000)  // in which a run that is over completes its results by itself
 
 // A unit may have crashed in a thread of its own: then the run goes on, to the end of its step.
 static void await_step(const yoke_simulation* simulation) {
@@ -12,6 +13,15 @@ static void await_step(const yoke_simulation* simulation) {
   while (!atomic_load(&simulation->is_back) && yoke__os_now_ns() < end) {
     yoke__os_sleep_ns(1000000);
   }
+}
+
+// A run that was interrupted may be at its end already. False: it is not yet over.
+static bool await_close(const yoke_simulation* simulation) {
+  const int64_t end = yoke__os_now_ns() + CLOSE_NS;
+  while (atomic_load(&simulation->is_closing) && yoke__os_now_ns() < end) {
+    yoke__os_sleep_ns(1000000);
+  }
+  return !atomic_load(&simulation->is_closing);
 }
 
 static yoke_status complete(yoke_simulation* simulation, const yoke_sink* sink) {
@@ -32,7 +42,11 @@ yoke_status yoke_simulation_abandon(yoke_simulation* simulation, const yoke_mess
   if (simulation == NULL || why == NULL || why->status >= 0) {
     return YOKE_BAD_ARG;
   }
-  if (atomic_exchange(&simulation->is_abandoned, true) || atomic_load(&simulation->is_closing)) {
+  if (atomic_exchange(&simulation->is_abandoned, true)) {
+    return YOKE_BUSY;
+  }
+  if (atomic_load(&simulation->is_closing) &&
+      !(why->status == YOKE_INTERRUPTED && await_close(simulation))) {
     return YOKE_BUSY;
   }
   atomic_store(&simulation->is_cancelled, true);

@@ -724,6 +724,7 @@ static yoke_status stop_recording(yoke_simulation* simulation, yoke_record_info*
   yoke_status status = YOKE_OK;
   atomic_store(&simulation->is_closing, true);
   if (atomic_load(&simulation->is_abandoned)) {
+    atomic_store(&simulation->is_closing, false);
     return YOKE_INTERRUPTED;
   }
   if (is_recording) {

@@ -30,7 +30,8 @@
 #define N_WAITING    10         // ticks after an interrupt
 #define STACK_SIZE   65536u     // of a handler; frames of wide registers take some 4 kB
 #define FINISH_S     20         // that the watching thread has to complete the results
-#define NEAR_STACK   262144     // a fault that near to the stack pointer is one of the stack
+#define INSIST_MS    2000  // the same after a second interrupt, before a further one ends the process
+#define NEAR_STACK   262144  // a fault that near to the stack pointer is one of the stack
 #define STATUS_CRASH 1
 
 // signals of faults, which a thread must not block; then those that end a process by default and that nobody sends us
@@ -42,6 +43,7 @@ static struct {
   yoke_crash_hooks hooks;
   int pid;            // of the process that is watched: those that it forks are not
   int thread;         // that watches
+  atomic_int heeds;   // the thread that gets interrupts
   int wake;           // signal that wakes it
   sigset_t awaited;   // by the watching thread
   sigset_t outside;   // interrupts that were not ignored at the start
@@ -211,7 +213,7 @@ static void on_thread_end(void* value) {
 static void on_interrupt(int number) {
   const int code = errno;
   if (is_watched_process()) {
-    syscall(SYS_tgkill, watch.pid, watch.thread, number);
+    syscall(SYS_tgkill, watch.pid, atomic_load(&watch.heeds), number);
   } else {
     signal(number, SIG_DFL);
     raise(number);
@@ -312,6 +314,31 @@ _Noreturn static void die_by(int number) {
   yoke__crash_end(128 + number);
 }
 
+// Further interrupts change nothing while the results are completed; should that not come to its end, they do.
+static void* await_third(void* argument) {
+  int number = SIGTERM;
+  (void)argument;
+  atomic_store(&watch.heeds, (int)syscall(SYS_gettid));
+  sleep_ms(INSIST_MS);
+  sigwait(&watch.outside, &number);
+  die_by(number);
+}
+
+// A thread of its own: the watching one is about to write files and to print, which may take for ever.
+static void heed_third(void) {
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, await_third, NULL) == 0) {
+    pthread_detach(thread);
+    return;
+  }
+  for (size_t i = 0; i < YOKE_COUNT(interrupts); i++) {
+    if (sigismember(&watch.outside, interrupts[i]) == 1) {
+      signal(interrupts[i], SIG_DFL);
+    }
+  }
+  pthread_sigmask(SIG_UNBLOCK, &watch.outside, NULL);
+}
+
 static void take_interrupt(int number) {
   if (!atomic_load(&is_caught)) {
     die_by(number);
@@ -319,13 +346,7 @@ static void take_interrupt(int number) {
   if (!atomic_exchange(&is_interrupted, true)) {
     return;
   }
-  // a third one ends it whatever it does
-  for (size_t i = 0; i < YOKE_COUNT(interrupts); i++) {
-    if (sigismember(&watch.outside, interrupts[i]) == 1) {
-      signal(interrupts[i], SIG_DFL);
-    }
-  }
-  pthread_sigmask(SIG_UNBLOCK, &watch.outside, NULL);
+  heed_third();
   if (watch.hooks.insisted != NULL) {
     watch.hooks.insisted(number);
   }
@@ -379,6 +400,7 @@ static yoke_status start_thread(void) {
     sleep_ms(0);
   }
   watch.thread = atomic_load(&id);
+  atomic_store(&watch.heeds, watch.thread);
   return YOKE_OK;
 }
 

@@ -49,7 +49,8 @@ typedef struct yoke_crash_hooks {
   void (*crashed)(const yoke_crash* crash);
   // About a second after the first signal from outside the process still lives. May be NULL.
   void (*waiting)(void);
-  // A second signal from outside after yoke__os_catch_interrupt. Ends the process; if it returns the signal does.
+  // A second signal from outside after yoke__os_catch_interrupt. Ends the process; if it returns the signal does. Further
+  // signals change nothing for two seconds, then they end the process whatever this does.
   void (*insisted)(int signal_number);
 } yoke_crash_hooks;
 

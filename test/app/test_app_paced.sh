@@ -91,6 +91,26 @@ for name in INT TERM; do
   if [ $? -eq 0 ]; then pass; else bad "SIG$name: the input was not ramped down"; fi
 done
 
+# the second signal ends a ramp at once, with complete results; more of them change nothing
+env --default-signal=INT "$yoke" run long.yaml --set 'safe=[{set: shaft.u, to: 0, over: 60}]' --trust none --out thrice >out 2>&1 &
+pid=$!
+for _ in $(seq 600); do
+  [ ! -s thrice/results.csv.part ] || break
+  sleep 0.05
+done
+kill -INT $pid
+sleep 0.3
+for _ in 1 2 3 4; do
+  kill -INT $pid 2>/dev/null
+  sleep 0.03
+done
+wait $pid
+status=$?
+if [ $status -eq 130 ]; then pass; else bad "five times SIGINT: status $status, expected 130"; fi
+says 'interrupted twice'
+says '"status": "interrupted"' thrice/summary.json
+if [ -s thrice/results.csv ] && [ ! -e thrice/results.csv.part ]; then pass; else bad 'five times SIGINT: no complete results'; fi
+
 # ---- a unit that fails, and one that hangs
 faulty() {
   printf '%s\n' 'yoke: 1' 'calls: 1' 'time: {stop: 1, step: 1e-2, pace: {factor: 1, watchdog: 0.5}}' 'units:' \

@@ -164,6 +164,57 @@ static void test_interrupt(void** state) {
   assert_int_equal(WEXITSTATUS(status), INSISTED);
 }
 
+static void complete_slowly(int number) {
+  (void)number;
+  yoke__os_sleep_ns(500000000);
+  yoke__crash_end(INSISTED);
+}
+
+static void never_complete(int number) {
+  (void)number;
+  for (;;) {
+    yoke__os_sleep_ns(1000000000);
+  }
+}
+
+// Four signals one after another, to a process that ends by `on_second`; how it ended, as waitpid says.
+static int end_of_insisted(void (*on_second)(int)) {
+  fflush(NULL);
+  const pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) {
+    const yoke_crash_hooks own = {.crashed = crashed, .insisted = on_second};
+    if (yoke__crash_watch(&own) < 0) {
+      _exit(RETURNED);
+    }
+    yoke__os_catch_interrupt();
+    kill(getpid(), SIGTERM);
+    (void)wait_until(yoke__os_is_interrupted);
+    for (int i = 0; i < 3; i++) {
+      kill(getpid(), SIGTERM);
+      yoke__os_sleep_ns(50000000);
+    }
+    yoke__os_sleep_ns(30000000000);
+    _exit(RETURNED);
+  }
+  int status = 0;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  return status;
+}
+
+// A third signal does not keep the second one from completing the results; should that hang, it ends the process after 2 s.
+static void test_third(void** state) {
+  (void)state;
+  const int slow = end_of_insisted(complete_slowly);
+  assert_true(WIFEXITED(slow));
+  assert_int_equal(WEXITSTATUS(slow), INSISTED);
+  const int64_t begin = yoke__os_now_ns();
+  const int stuck = end_of_insisted(never_complete);
+  assert_true(WIFSIGNALED(stuck));
+  assert_int_equal(WTERMSIG(stuck), SIGTERM);
+  assert_true(yoke__os_now_ns() - begin >= 1900000000);
+}
+
 // Without a watch the library notes calls and touches nothing.
 static void test_no_watch(void** state) {
   (void)state;
@@ -251,8 +302,8 @@ static void test_family(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_no_watch),  cmocka_unit_test(test_words),  cmocka_unit_test(test_ends),
-      cmocka_unit_test(test_interrupt), cmocka_unit_test(test_family),
+      cmocka_unit_test(test_no_watch),  cmocka_unit_test(test_words), cmocka_unit_test(test_ends),
+      cmocka_unit_test(test_interrupt), cmocka_unit_test(test_third), cmocka_unit_test(test_family),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
