@@ -453,10 +453,14 @@ static yoke_status evaluate(const yoke_system* system, yoke_state* state, size_t
     }
   }
   YOKE_TRY(yoke__master_set_typed(system, state, unit, &state->failure));
+  yoke_status status = YOKE_OK;
   if (su->is_steered && state->pace != NULL) {
     yoke__master_steer(system, state, su, state->u, false);
+    status = yoke__master_steer_typed(system, state, su);
   }
-  yoke_status status = yoke__unit_set_inputs(&su->unit, state->u + su->u);
+  if (status >= 0) {
+    status = yoke__unit_set_inputs(&su->unit, state->u + su->u);
+  }
   if (status >= 0) {
     status = su->unit.ops->refresh(su->unit.self, t);
   }

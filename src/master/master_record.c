@@ -15,6 +15,13 @@ static void show_inputs(const yoke_system* system, yoke_state* state) {
   }
 }
 
+// While a run stops its rows show what the safe actions have set, not what the connections say.
+static void show_actions(const yoke_system* system, yoke_state* state) {
+  for (size_t i = 0; i < system->n_actions; i++) {
+    yoke__master_steer(system, state, &system->units[system->actions[i].unit], state->u, false);
+  }
+}
+
 // the item of an enumeration as its number
 static void write_item(const yoke_system_column* source, char* row) {
   int64_t item = 0;
@@ -72,6 +79,9 @@ yoke_status yoke__master_record(const yoke_system* system, yoke_state* state) {
   }
   if (system->is_input_recorded && system->scenario->scheme == YOKE_JACOBI) {
     show_inputs(system, state);
+    if (state->pace != NULL) {
+      show_actions(system, state);
+    }
   }
   fill_row(system, state, row);
   yoke__record_commit(state->record);

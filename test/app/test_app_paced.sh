@@ -72,6 +72,14 @@ awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) { if ($i == "shaft.y") s = i; if ($
   { shaft = $s; idle = $d } END { exit !(shaft == 0 && idle == 1) }' late/results.csv
 if [ $? -eq 0 ]; then pass; else bad 'the inputs were not led to their safe values'; fi
 
+# the rows of that time show what acted, not what the connection says
+for scheme in jacobi gauss-seidel; do
+  run 4 run late.yaml --set scheme=$scheme --set 'record={signals: [s.y, shaft.u, shaft.y]}' --out acted
+  awk -F, 'NR > 4 { print $2, $3, $4 }' acted/results.csv >rows
+  printf '%s\n' '5 5 5' '5 4 4' '5 3 3' '5 2 2' '5 1 1' '5 0 0' '5 0 0' >want
+  if cmp -s rows want; then pass; else bad "$scheme: rows while it stops"; cat rows; fi
+done
+
 # ---- Ctrl-C and SIGTERM go through STOPPING
 for name in INT TERM; do
   printf '%s\n' 'yoke: 1' 'calls: 1' 'time: {stop: 20, step: 1e-2, pace: 1}' 'units:' \
