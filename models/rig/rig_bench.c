@@ -676,14 +676,20 @@ static void bench_report(void* self, const yoke_sink* sink) {
   bench* b = self;
   if (!isnan(b->t_stopped) && !b->is_stop_told) {
     const char* node = b->node_stopped == YOKE_RIG_MUT ? "drive under test" : "load drive";
-    if (b->code_stopped != 0) {
+    const long long timeout = b->rig.settings.timeout;
+    if (b->client.is_silent) {
+      notify(sink, YOKE_WARNING,
+             "the rig stopped at t = %.9g s: the drives were told to, since no report had come for "
+             "%lld cycles",
+             b->t_stopped, timeout);
+    } else if (b->code_stopped != 0) {
       notify(sink, YOKE_WARNING, "the rig stopped at t = %.9g s: the %s tripped, %s (0x%04x)",
              b->t_stopped, node, yoke__rig_code_text(b->code_stopped), (unsigned)b->code_stopped);
     } else {
       notify(sink, YOKE_WARNING,
              "the rig stopped at t = %.9g s: a drive was no longer enabled; it got no command "
              "for %lld cycles",
-             b->t_stopped, (long long)b->rig.settings.timeout);
+             b->t_stopped, timeout);
     }
     b->is_stop_told = 1;
   }

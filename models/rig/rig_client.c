@@ -19,7 +19,7 @@ yoke_rig_state yoke__rig_client_state(const yoke_rig_client* client, int motor) 
 }
 
 // Latches the stop; switching the wish off and on again clears it.
-static void watch_states(yoke_rig_client* client, bool is_wanted) {
+static void watch_states(yoke_rig_client* client, const yoke_rig_settings* s, bool is_wanted) {
   bool are_enabled = true, is_one_enabled = false, has_fault = false;
   for (int m = 0; m < N; m++) {
     const yoke_rig_state state = yoke__rig_client_state(client, m);
@@ -28,11 +28,14 @@ static void watch_states(yoke_rig_client* client, bool is_wanted) {
     has_fault = has_fault || state == YOKE_RIG_FAULT;
   }
   if (is_wanted && !client->was_wanted) {
-    client->was_enabled = client->is_stopped = 0;
+    client->was_enabled = client->is_stopped = client->is_silent = 0;
   }
   client->was_wanted = is_wanted;
   if (!is_wanted || (client->was_enabled && !are_enabled) || (is_one_enabled && has_fault)) {
     client->is_stopped = 1;
+  }
+  if (client->was_enabled && !client->is_stopped && client->n_silent >= s->timeout) {
+    client->is_stopped = client->is_silent = 1;
   }
   client->was_enabled = client->was_enabled || are_enabled;
 }
@@ -65,7 +68,8 @@ static int word_for(const yoke_rig_client* client, int motor) {
 void yoke__rig_client_command(yoke_rig_client* client, const yoke_rig_settings* s,
                               const yoke_rig_demand demands[N], bool is_wanted, uint64_t time_ns,
                               yoke_datagram* command) {
-  watch_states(client, is_wanted);
+  watch_states(client, s, is_wanted);
+  client->n_silent++;
   *command = (yoke_datagram){.sequence = ++client->sequence, .time_ns = time_ns};
   (void)yoke__datagram_add(command, yoke__frame_sync());
   for (int m = 0; m < N; m++) {
@@ -118,6 +122,7 @@ bool yoke__rig_client_take(yoke_rig_client* client, const yoke_rig_settings* s,
     return false;
   }
   client->has_report = 1;
+  client->n_silent = 0;
   client->report = report.sequence;
   client->report_ns = report.time_ns;
   for (size_t i = 0; i < report.n_frames; i++) {

@@ -2,7 +2,8 @@
 // for one behind a socket.
 //
 // It leads both drives from disabled to enabled, one state per answered command. Once both were enabled and one of them
-// is not any more (timeout, fault), or `is_wanted` is off, it stops both and stays so until is_wanted goes off and on.
+// is not any more (timeout, fault), or no report has come for as many cycles as a drive waits for a command, or `is_wanted`
+// is off, it stops both and stays so until is_wanted goes off and on.
 #ifndef YOKE_MODELS_RIG_CLIENT_H
 #define YOKE_MODELS_RIG_CLIENT_H
 
@@ -28,6 +29,8 @@ typedef struct yoke_rig_client {
   uint32_t report;     // of the newest report
   uint64_t report_ns;  // its time
   int64_t has_report, was_enabled, is_stopped, was_wanted;
+  int64_t n_silent;            // commands since the newest report
+  int64_t is_silent;           // they were too many, and the first reason to stop
   int64_t n_stale, n_refused;  // reports that were too old, or not ours
 } yoke_rig_client;
 

@@ -212,21 +212,25 @@ static void test_fault_at_run_time(void** state) {
 // a stop that nobody asked for is told once, with time and reason; a healthy run with latency tells nothing
 static void test_report(void** state) {
   (void)state;
-  static const char* const lines[] = {"0.05 drop-out lm 0 0.1", "0.05 bus-loss both 0 0.01"};
-  static const char* const parts[] = {"the load drive tripped, no encoder (0x7305)",
-                                      "it got no command for 5 cycles"};
-  for (size_t i = 0; i < 3; i++) {
-    const yoke_argument argument = trial_texts("faults", 1, &lines[i < 2 ? i : 0]);
+  static const char* const lines[] = {"0.05 drop-out lm 0 0.1", "0.05 bus-loss out 0 0.01",
+                                      "0.05 bus-loss in 0 0", "0.05 bus-loss both 0 0"};
+  static const char* const silent =
+      "the rig stopped at t = 0.055 s: the drives were told to, since no report had come for 5";
+  const char* const parts[] = {"the load drive tripped, no encoder (0x7305)",
+                               "it got no command for 5 cycles", silent, silent};
+  enum { N = COUNT(lines) };
+  for (size_t i = 0; i <= N; i++) {
+    const yoke_argument argument = trial_texts("faults", 1, &lines[i < N ? i : 0]);
     trial d;
     HEAR(said);
-    trial_open(&d, &yoke__model_rig_bench, &argument, i < 2 ? 1 : 0);
+    trial_open(&d, &yoke__model_rig_bench, &argument, i < N ? 1 : 0);
     trial_set_whole(&d, "latency", 1);
     trial_start(&d, 0.0);
     for (int k = 0; k < 100; k++) {
       (void)trial_step(&d, k * 1e-3, 1e-3);
     }
     d.unit.ops->report(d.unit.self, &said.sink);
-    if (i < 2) {
+    if (i < N) {
       check_contains(said.text, "the rig stopped at t = 0.0");
       check_contains(said.text, parts[i]);
     } else {
@@ -299,6 +303,23 @@ static void test_five_lost_in_a_row_b14(void** state) {
       check_near(rig_whole(&s, "state_mut"), YOKE_RIG_DISABLED, 0.0);
     }
     sim_run(&s);
+    check_near(rig_whole(&s, "state_lm"), n == 5 ? YOKE_RIG_DISABLED : YOKE_RIG_ENABLED, 0.0);
+    check_near(sim_read(&s, "rig.shaft"), n == 5 ? 0.0 : 100.0, 0.5);
+    sim_close(&s);
+  }
+}
+
+// B-14: the same for reports: who gets none for five cycles stops the drives, which are at rest when nobody can see them
+static void test_five_reports_lost_b14(void** state) {
+  (void)state;
+  for (int n = 4; n <= 5; n++) {
+    char fault[64];
+    (void)snprintf(fault, sizeof fault, "'0.5 bus-loss in 0 %g'", n * 1e-3);
+    sim s = open_steady(fault, "cell_noise: 0, latency: 0");
+    sim_run(&s);
+    check_near(rig_whole(&s, "n_held"), 0.0, 0.0);
+    check_near(rig_whole(&s, "n_held_reports"), n, 0.0);
+    check_near(rig_whole(&s, "state_mut"), n == 5 ? YOKE_RIG_DISABLED : YOKE_RIG_ENABLED, 0.0);
     check_near(rig_whole(&s, "state_lm"), n == 5 ? YOKE_RIG_DISABLED : YOKE_RIG_ENABLED, 0.0);
     check_near(sim_read(&s, "rig.shaft"), n == 5 ? 0.0 : 100.0, 0.5);
     sim_close(&s);
@@ -379,7 +400,7 @@ static void test_link_faults_on_demand(void** state) {
     bool is_exact;
   } rows[] = {
       {"'0.5 delay out 0.002 0.1'", 2, 0, true},   {"'0.5 delay in 0.003 0.1'", 0, 3, true},
-      {"'0.5 bus-loss in 0 0.02'", 0, 20, true},   {"'0.5 loss out 0.3 0.1'", 10, 0, false},
+      {"'0.5 bus-loss in 0 0.004'", 0, 4, true},   {"'0.5 loss out 0.3 0.1'", 10, 0, false},
       {"'0.5 jitter out 0.002 0.2'", 5, 0, false}, {"'0.5 reorder in 0.3 0.2'", 0, 5, false},
       {"'0.5 duplicate both 1 0.2'", 0, 0, true},
   };
@@ -536,6 +557,7 @@ int main(void) {
       cmocka_unit_test(test_report),
       cmocka_unit_test(test_one_percent_loss_b14),
       cmocka_unit_test(test_five_lost_in_a_row_b14),
+      cmocka_unit_test(test_five_reports_lost_b14),
       cmocka_unit_test(test_link_by_hand),
       cmocka_unit_test(test_link_in_the_unit),
       cmocka_unit_test(test_link_faults_on_demand),
