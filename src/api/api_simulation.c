@@ -136,7 +136,7 @@ yoke_status yoke__api_start(yoke_simulation* simulation) {
   if (simulation->loop.status < 0) {
     return simulation->loop.status;  // it was tried, and units cannot be initialised twice
   }
-  yoke_messages messages = {0};
+  yoke_messages messages = {.live = &simulation->sink};
   const uint64_t mode = yoke__os_float_mode_set();
   yoke_state* state = NULL;
   simulation->loop.status = yoke__master_create(simulation->system, &messages, &state);

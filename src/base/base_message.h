@@ -26,6 +26,8 @@ typedef struct yoke_messages {
   size_t n_dropped;  // errors and warnings beyond the first 1000, and notes beyond theirs
   // the first shortage among the errors (base_status.h), also of one that was dropped; YOKE_OK: none
   yoke_status shortage;
+  // Where notes of a unit that waits for somebody go at once, instead of into the list; NULL: nowhere.
+  const yoke_sink* live;
 } yoke_messages;
 
 // Adds a copy of a message; the texts are copied too.

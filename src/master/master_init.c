@@ -35,6 +35,16 @@ typedef struct init_job {
   yoke_pool_job run;
 } init_job;
 
+// A machine may let everybody wait: what it notes meanwhile is told while it is true.
+static void tell_live(void* to, const yoke_message* message) {
+  const init_job* job = to;
+  if (message->severity == YOKE_NOTE) {
+    yoke_send(job->messages->live, message);
+  } else {
+    yoke__messages_add(job->messages, message);
+  }
+}
+
 // Calls to a unit come from its own thread; nothing else runs meanwhile. Neighbours in the order that share a thread are
 // served in one go.
 static void on_thread(void* context, int thread) {
@@ -43,7 +53,9 @@ static void on_thread(void* context, int thread) {
        k++) {
     job->unit = job->order[k];
     const yoke_system_unit* su = &job->system->units[job->unit];
-    job->list = yoke__messages_sink(job->messages);
+    const bool is_live =
+        job->messages->live != NULL && (su->unit.info->flags & YOKE_UNIT_PHYSICAL) != 0;
+    job->list = is_live ? (yoke_sink){tell_live, job} : yoke__messages_sink(job->messages);
     job->n_errors = job->messages->n_errors;
     yoke__context_init(&job->about, &job->list, su->source->place, su->name, (double)NAN);
     job->run(job, thread);

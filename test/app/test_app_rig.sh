@@ -139,8 +139,18 @@ says "'limits': 'g' is no real input of the unit"
 run 2 check limits.yaml --set units.b.limits.f.min=5
 says "'limits' of 'f': 'min' is above 'max'"
 
-# ---- nobody there; a wrong address; keys without a port
-run 1 run loop.yaml $quick --out never
+# ---- nobody there: that it waits is said while it waits; a wrong address; keys without a port
+"$yoke" run loop.yaml --trust none --no-verdict --out never >out 2>&1 &
+bench=$!
+for _ in $(seq 600); do
+  ! grep -q 'note: unit .b.: waiting for the other end of the port at 127.0.0.1:1' out || break
+  kill -0 $bench 2>/dev/null || break
+  sleep 0.05
+done
+if kill -0 $bench 2>/dev/null; then pass; else bad 'it is over when it says that it waits'; fi
+says 'waiting for the other end of the port at 127.0.0.1:1'
+wait $bench
+holds "$? == 1"
 says "nobody answers at 127.0.0.1:1; \`yoke rig\` with the same file plays the other end"
 run 2 check loop.yaml --set units.b.peer=here
 says "'here': expected an address of numbers such as 127.0.0.1:47001"
