@@ -10,6 +10,13 @@ static const yoke_option rig_options[] = {
     {"bind", "ADDRESS", false, YOKE_ARGUMENT_TEXT, NULL,
      "Where to listen, such as 127.0.0.1:47001. Without it: the `peer` of the file."},
     {"set", "PATH=VALUE", true, YOKE_ARGUMENT_TEXT, NULL, yoke__help_set},
+    {"realtime", "[=FACTOR]", false, YOKE_ARGUMENT_TEXT, NULL,
+     "With clock: paced, seconds of the unit per second of the clock: the factor that yoke run is "
+     "given, too. Without it: as time.pace of the file says, or 1."},
+    {"out", "DIR", false, YOKE_ARGUMENT_FOLDER, NULL,
+     "Record the unit to DIR, also what the other end cannot see. Every run replaces the one "
+     "before "
+     "it. Without it nothing is recorded."},
     {"once", NULL, false, YOKE_ARGUMENT_TEXT, NULL, "End after the first run."},
     {"quiet", NULL, false, YOKE_ARGUMENT_TEXT, NULL, "Print nothing but errors."},
 };
@@ -21,13 +28,16 @@ static const yoke_exit rig_exits[] = {
 static const yoke_example rig_examples[] = {
     {"yoke rig loop.yaml", "Play the unit of loop.yaml that has a port, run after run."},
     {"yoke rig loop.yaml --once", "The same for one run."},
+    {"yoke rig loop.yaml --set units.bench.clock=paced --out truth",
+     "The unit follows the clock by itself; record what it does."},
 };
 const yoke_command yoke__command_rig = {
     "rig",
     "play the unit behind a port, as a process of its own",
     "Takes the unit with port: udp from a system file and runs it at the other end of that port, "
     "with the settings of the file: one step for each datagram of yoke run, so that both give the "
-    "numbers of a run in one process. Every run begins with the unit as the file starts it. It "
+    "numbers of a run in one process, or with clock: paced by the clock. Every run begins with the "
+    "unit as the file starts it. It "
     "prints the address at which it listens and goes on until it gets SIGINT or SIGTERM.",
     LIST(rig_operands),
     LIST(rig_options),

@@ -314,9 +314,8 @@ static bool read_mode(const yoke_options* options, yoke_trust_mode* mode) {
          yoke__app_error(options->command->name, "--trust: expected one mode, found several");
 }
 
-// The factor of --realtime; *pace stays 0 without it. False after a message.
-static bool read_pace(const yoke_options* options, double* pace) {
-  const char* value = is_judged(options) ? yoke__options_value(options, "realtime") : NULL;
+bool yoke__app_read_pace(const yoke_options* options, double* pace) {
+  const char* value = yoke__options_value(options, "realtime");
   if (value == NULL) {
     return true;
   }
@@ -508,7 +507,7 @@ int yoke__app_run(yoke_system* system, const yoke_options* options, const char* 
   yoke_trust_mode trust = YOKE_TRUST_FILE;
   double pace = 0;
   if (!yoke__options_choices(options, "format", &formats) || !read_mode(options, &trust) ||
-      !read_pace(options, &pace) ||
+      (is_judged(options) && !yoke__app_read_pace(options, &pace)) ||
       !yoke__app_can_report(options, formats == 0 ? info.formats : formats)) {
     return YOKE_EXIT_USAGE;
   }

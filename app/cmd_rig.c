@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "app/app.h"
+#include "app/app_run.h"
 #include "app/app_sink.h"
 #include "base/base_os.h"
 #include "base/base_status.h"
@@ -30,6 +31,11 @@ int yoke_cmd_rig(int argc, char** argv) {
   if (!yoke__options_parse(&yoke__command_rig, argc, argv, &options, &exit_status)) {
     return exit_status;
   }
+  double pace = 0;
+  if (!yoke__app_read_pace(&options, &pace)) {
+    yoke__options_free(&options);
+    return YOKE_EXIT_USAGE;
+  }
   rig_view view = {.is_quiet = yoke__options_has(&options, "quiet")};
   size_t n_sets = 0;
   const char* const* sets = yoke__options_values(&options, "set", &n_sets);
@@ -37,6 +43,8 @@ int yoke_cmd_rig(int argc, char** argv) {
   const yoke_serve_settings settings = {.unit = yoke__options_value(&options, "unit"),
                                         .bind = yoke__options_value(&options, "bind"),
                                         .is_once = yoke__options_has(&options, "once"),
+                                        .pace = pace,
+                                        .directory = yoke__options_value(&options, "out"),
                                         .progress = watch,
                                         .to = &view};
   yoke__os_catch_interrupt();

@@ -238,6 +238,8 @@ typedef struct yoke_unit_frames {
   void (*play)(void* self, yoke_unit_end end);
   // The command of the cycle from t to t + h: bytes written, 0 if there is none.
   size_t (*command)(void* self, double t, double h, uint8_t bytes[], size_t room);
+  // The command that brings the machine to rest, when the run is over. NULL: there is none.
+  size_t (*halt)(void* self, uint8_t bytes[], size_t room);
   yoke_taken (*take_report)(void* self, const uint8_t bytes[], size_t n);
   yoke_taken (*take_command)(void* self, const uint8_t bytes[], size_t n);
   // The next report that is due: bytes written, 0 if there is none left.

@@ -426,6 +426,16 @@ static size_t bench_command(void* self, double t, double h, uint8_t bytes[], siz
   return yoke__datagram_write(&command, bytes, room);
 }
 
+static size_t bench_halt(void* self, uint8_t bytes[], size_t room) {
+  bench* b = self;
+  const yoke_rig_demand demands[YOKE_RIG_N_MOTORS] = {{.mode = YOKE_RIG_POSITION + b->mode[0]},
+                                                      {.mode = YOKE_RIG_POSITION + b->mode[1]}};
+  yoke_datagram command;
+  yoke__rig_client_command(&b->client, &b->rig.settings, demands, false,
+                           (uint64_t)(b->n_calls * b->cycle_ns), &command);
+  return yoke__datagram_write(&command, bytes, room);
+}
+
 static yoke_taken bench_take_report(void* self, const uint8_t bytes[], size_t n) {
   bench* b = self;
   const int64_t n_refused = b->client.n_refused;
@@ -560,6 +570,18 @@ static void show_truth(bench* b) {
   b->n_lost = b->links[0].n_lost + b->links[1].n_lost;
 }
 
+// A drive that stopped by itself, at its own end of the link.
+static void note_trip(bench* b, double t) {
+  for (int m = 0; m < YOKE_RIG_N_MOTORS && isnan(b->t_stopped); m++) {
+    const yoke_rig_drive* drive = &b->rig.drives[m];
+    if (drive->n_timeouts > 0 || drive->state == YOKE_RIG_FAULT) {
+      b->t_stopped = t;
+      b->code_stopped = drive->code;
+      b->node_stopped = m;
+    }
+  }
+}
+
 // One cycle with the commands that wait; its report is in the link afterwards.
 static void move_machine(bench* b, double t, double h, int64_t n_micro) {
   const int64_t now_ns = b->n_calls * b->cycle_ns;
@@ -616,7 +638,9 @@ static yoke_status bench_step(void* self, double t, double h, yoke_step_result* 
   if (b->end == YOKE_END_BOTH) {
     pass_reports(b);
   }
-  if (b->end != YOKE_END_MACHINE) {
+  if (b->end == YOKE_END_MACHINE) {
+    note_trip(b, t);
+  } else {
     take_over_reports(b, t);
   }
   if (!isfinite(b->shaft) || !isfinite(b->rig.plant.motors[YOKE_RIG_LM].omega)) {
@@ -633,6 +657,7 @@ static void bench_play(void* self, yoke_unit_end end) {
 static const yoke_unit_frames frames = {
     .play = bench_play,
     .command = bench_command,
+    .halt = bench_halt,
     .take_report = bench_take_report,
     .take_command = bench_take_command,
     .report = bench_next_report,

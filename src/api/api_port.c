@@ -486,6 +486,7 @@ yoke_status yoke_port_serve(const char* path, const yoke_load_settings* load,
   }
   if (status >= 0) {
     serve(s);
+    (void)is_wanted(s);  // the last number of steps
   }
   end_run(s);
   yoke__carrier_close(&s->carrier);

@@ -463,18 +463,16 @@ static void start_trust(yoke_simulation* simulation, yoke_trust_mode mode, bool 
 
 static yoke_status run(yoke_simulation* simulation, const yoke_run_settings* settings,
                        yoke_run_info* info) {
-  yoke_status status = get_ready(simulation);
+  const bool is_paced = yoke__api_pace_factor(simulation, settings) > 0;
+  yoke_status status = is_paced ? YOKE_OK : yoke__api_pace_need(simulation);
+  status = status >= 0 ? get_ready(simulation) : status;
   if (status >= 0 && settings->record != NULL && simulation->state->record != NULL) {
     status = yoke__api_refuse(simulation, YOKE_BAD_ARG, NULL, NULL, "it records already");
   }
   if (status >= 0 && (unsigned)settings->trust > YOKE_TRUST_CHEAP) {
     status = yoke__api_refuse(simulation, YOKE_BAD_ARG, NULL, NULL, "unknown companions");
   }
-  const bool is_paced = yoke__api_pace_factor(simulation, settings) > 0;
-  if (status >= 0) {
-    status =
-        is_paced ? yoke__api_pace_check(simulation, settings) : yoke__api_pace_need(simulation);
-  }
+  status = status >= 0 && is_paced ? yoke__api_pace_check(simulation, settings) : status;
   info->status = status;
   YOKE_TRY(status);
   free(simulation->command);

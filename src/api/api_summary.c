@@ -643,6 +643,12 @@ static void json_ports(const yoke_system* system, yoke_json* json) {
     yoke__json_integer(json, "foreign", (int64_t)p.n_foreign);
     yoke__json_integer(json, "overflow", (int64_t)p.n_overflow);
     yoke__json_integer(json, "clipped", (int64_t)p.n_clipped);
+    yoke__json_integer(json, "missing", (int64_t)p.n_missing);
+    yoke__json_begin_object(json, "jitter_s");
+    yoke__json_number(json, "median", p.jitter_s);
+    yoke__json_number(json, "p99", p.jitter_p99_s);
+    yoke__json_number(json, "max", p.jitter_max_s);
+    yoke__json_end_object(json);
     yoke__json_begin_object(json, "round_trip_s");
     yoke__json_number(json, "median", p.round_trip_s);
     yoke__json_number(json, "p99", p.round_trip_p99_s);

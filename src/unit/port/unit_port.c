@@ -465,6 +465,13 @@ static void report(void* self, const yoke_sink* sink) {
 
 static void terminate(void* self) {
   port* p = self;
+  uint8_t own[MAX_FRAMES];
+  const bool halts =
+      p->is_running && p->table->settings.is_paced && p->frames != NULL && p->frames->halt != NULL;
+  const size_t n = halts ? p->frames->halt(p->inner.self, own, sizeof own) : 0;
+  if (n > 0) {
+    (void)yoke__carrier_send(p->carrier, own, n);
+  }
   if (p->is_running) {
     (void)send_frame(p, YOKE_PORT_STOP, p->t_start, 0);
   }
