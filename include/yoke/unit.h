@@ -197,7 +197,7 @@ typedef struct yoke_step_result {
 // How good a value from outside is (ports; all others are always valid and of age 0).
 typedef struct yoke_sample_info {
   double time_stamp;  // [s] simulation time at which the value was true
-  double age;         // [s]
+  double age;  // [s]; of a value that is not valid, 0: not known, it is held and not extrapolated
   uint64_t sequence;
   bool is_valid;
 } yoke_sample_info;

@@ -274,17 +274,38 @@ static void push_delay(yoke_state* state, const yoke_tap* tap, const double y[],
   state->fifo[tap->fifo + (size_t)(count % tap->delay)] = value_of(state, tap, y);
 }
 
-// A sample that stands in for a lost one is no sample: history that would use it starts anew.
+// How old the last real sample may be, in exchange intervals. A line may go on for two samples; a parabola through values that it
+// foretold itself diverges where every second one is lost.
+static double most_foretold(const yoke_group* group, size_t signal) {
+  return group->setup.orders[signal] <= 1 ? 2.5 : 1.5;
+}
+
+// What the method itself foretold for this moment takes the place of a sample that was lost.
+static void foretell(const yoke_system* system, const yoke_group* group, yoke_state* state,
+                     size_t signal) {
+  double* expected = state->group_numbers + group->derivatives;
+  group->ops->input(state->group_memory + group->self, group->sink,
+                    system->is_adaptive ? state->slot_h : group->setup.interval, expected);
+  if (yoke__is_finite(expected[signal])) {
+    state->group_numbers[group->sample + signal] = expected[signal];
+  }
+}
+
+// A sample that stands in for a lost one is no sample: it is foretold, or history that would use it starts anew.
 static YOKE_NOINLINE void note_losses(const yoke_system* system, const yoke_group* group,
-                                      yoke_state* state) {
+                                      yoke_state* state, int64_t count) {
   bool* is_lost = state->is_lost + group->first_signal;
   bool has_loss = false, is_all = false;
   for (size_t i = 0; i < group->n_validities; i++) {
     const yoke_validity* v = &group->validities[i];
     const yoke_unit* unit = &system->units[v->unit].unit;
     yoke_sample_info info = {.is_valid = true};
-    const bool is_bad =
-        unit->ops->sample_info(unit->self, v->variable, &info) >= 0 && !info.is_valid;
+    bool is_bad = unit->ops->sample_info(unit->self, v->variable, &info) >= 0 && !info.is_valid;
+    if (is_bad && v->is_foretold && count > 0 && info.age > 0 &&
+        info.age <= most_foretold(group, v->signal) * group->setup.interval) {
+      foretell(system, group, state, v->signal);
+      is_bad = false;
+    }
     has_loss = has_loss || is_bad;
     is_all = is_all || (is_bad && v->signal == YOKE_NOT_FOUND);
     if (v->signal != YOKE_NOT_FOUND) {
@@ -321,7 +342,7 @@ static void sample_group(const yoke_system* system, const yoke_group* group, yok
     memset(is_reset_due, 0, group->setup.n_signals * sizeof *is_reset_due);
   }
   if (group->n_validities > 0) {
-    note_losses(system, group, state);
+    note_losses(system, group, state, count);
   }
   for (size_t i = 0; i < group->setup.n_probes; i++) {
     sample[group->setup.n_signals + i] =
@@ -347,7 +368,7 @@ static inline void sample_group_plain(const yoke_system* system, yoke_hot_group*
     sample[i] = y[inlet->from] * inlet->gain + inlet->offset;
   }
   if (hot->has_validities) {
-    note_losses(system, hot->group, state);
+    note_losses(system, hot->group, state, count);
   }
   hot->now.k = count;
   if (system->is_adaptive) {

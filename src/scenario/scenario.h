@@ -208,6 +208,7 @@ typedef struct yoke_scenario_unit {
   yoke_scenario_interface interface_type;
   yoke_scenario_isolation isolation;
   yoke_scenario_port port;
+  int on_loss;  // of its samples: 0 extrapolate, 1 hold
   yoke_scenario_solver solver;
   bool is_logging;          // `log: true`
   bool is_event_mode_off;   // `events: false`

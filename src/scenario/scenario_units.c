@@ -222,6 +222,7 @@ static void read_isolate(yoke_reader* reader, const yoke_node* node, void* to, c
 
 static const char* const ports[] = {"none", "udp", NULL};
 static const char* const clocks[] = {"lockstep", "paced", NULL};
+static const char* const losses[] = {"extrapolate", "hold", NULL};
 static const char* const protocols[] = {"signals", "frames", NULL};
 static const char* const port_keys_only[] = {"peer", "bind",   "clock",    "timeout",
                                              "lost", "limits", "protocol", NULL};
@@ -385,6 +386,7 @@ static const yoke_key unit_keys[] = {
     {"timeout", yoke__key_number, &yoke__shape_value, OF(port.timeout_s), &timeout_range},
     {"limits", read_limits, &limits_shape, OF(port), NULL},
     {"lost", yoke__key_integer, &yoke__shape_value, OF(port.most_lost), &lost_range},
+    {"on_loss", yoke__key_choice, &yoke__shape_value, OF(on_loss), losses},
 };
 
 static const yoke_key law_keys[] = {

@@ -254,7 +254,8 @@ typedef struct yoke_intake {
 // A variable from outside that a group relies on: whether its sample is a real one must be asked.
 typedef struct yoke_validity {
   size_t unit, variable;
-  size_t signal;  // that it concerns; YOKE_NOT_FOUND: a probe, so all of them
+  size_t signal;     // that it concerns; YOKE_NOT_FOUND: a probe, so all of them
+  bool is_foretold;  // `on_loss: extrapolate`, while the last real one is not too old
 } yoke_validity;
 
 // A coupling method at work on some taps of one receiving unit. A method over a cluster has one group that takes the

@@ -113,13 +113,16 @@ static yoke_status list_validities(yoke_system* system, yoke_group* group) {
   for (size_t i = 0; i < group->setup.n_signals; i++) {
     const yoke_system_link* link = &system->links[group->taps[i].link];
     if (system->units[link->from_unit].unit.ops->sample_info != NULL) {
-      list[group->n_validities++] = (yoke_validity){link->from_unit, link->from_variable, i};
+      const bool is_foretold = system->units[link->from_unit].source->on_loss == 0 &&
+                               group->role == YOKE_GROUP_WHOLE && group->taps[i].delay == 0;
+      list[group->n_validities++] =
+          (yoke_validity){link->from_unit, link->from_variable, i, is_foretold};
     }
   }
   for (size_t i = 0; i < n_rates; i++) {
     if (system->units[bond->rate_unit].unit.ops->sample_info != NULL) {
       list[group->n_validities++] =
-          (yoke_validity){bond->rate_unit, bond->rate[i].from_variable, YOKE_NOT_FOUND};
+          (yoke_validity){bond->rate_unit, bond->rate[i].from_variable, YOKE_NOT_FOUND, false};
     }
   }
   group->validities = list;
