@@ -69,6 +69,19 @@ bool yoke__export_unit_get(const yoke_export_unit* unit, size_t i, yoke_unit_vie
   return true;
 }
 
+// A port is no model: what is at its other end stays there.
+static yoke_status refuse_port(const yoke_scenario_unit* unit, yoke_messages* messages) {
+  if (!unit->port.is_given) {
+    return YOKE_OK;
+  }
+  yoke__error(
+      messages, unit->port.place,
+      "unit '%s' is at the other end of a port, which cannot be exported; with `port: none` "
+      "the model that plays it can",
+      unit->name);
+  return YOKE_NO_SUPPORT;
+}
+
 // ---- the unit alone
 
 // A system of nothing but this unit, in this process, made but not wired.
@@ -88,6 +101,9 @@ static yoke_status make_system(yoke_export_unit* e, const char* name) {
   e->system->scenario = scenario;
   e->scenario = NULL;
   e->system->messages = &e->messages;
+  if (refuse_port(alone, &e->messages) < 0) {
+    return YOKE_BAD_INPUT;
+  }
   if (alone->kind == YOKE_KIND_FMU) {
     yoke__error(&e->messages, alone->type_place, "unit '%s' is an FMU already", alone->name);
     return YOKE_BAD_INPUT;
@@ -223,6 +239,7 @@ yoke_status yoke__export_system(const yoke_system* system, int fmi, const char* 
   for (size_t i = 0; i < system->n_units; i++) {
     // laws stay native, beside the FMUs of the units
     const yoke_scenario_unit* source = system->units[i].source;
+    YOKE_TRY(refuse_port(source, messages));
     if (source->is_law && source->kind == YOKE_KIND_LIBRARY) {
       yoke__error(messages, source->type_place,
                   "law '%s' is one of a shared library, which an SSP cannot carry", source->name);

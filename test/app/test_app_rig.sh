@@ -71,6 +71,13 @@ run 2 run loop.yaml $quick --set time.pace.overrun=skip --set units.b.peer="$add
 says 'overrun: skip is not possible here'
 run 2 advise loop.yaml
 says "unit 'b' is a real machine, which is not run again and again"
+# what is at the other end of a port cannot be exported, and that is the reason that is given
+run 2 export loop.yaml --ssp -o never.ssp
+says "loop.yaml:7:70: error: unit 'b' is at the other end of a port, which cannot be exported; with \`port: none\` the model"
+run 2 export loop.yaml --unit b --fmi 2 -o never.fmu
+says "unit 'b' is at the other end of a port, which cannot be exported"
+run 0 export loop.yaml --unit b --fmi 2 --set units.b.port=none -o b.fmu
+run 0 export loop.yaml --ssp --set units.b.port=none -o loop.ssp
 run 1 rig loop.yaml --bind "$address"
 says "cannot listen at '$address'"
 end_rig
