@@ -123,7 +123,8 @@ const yoke_command yoke__command_check = {
     "check",
     "check a system file and print the resolved system",
     "Reads the system file, makes its units and connects them, and prints the system as it would "
-    "run, with every default filled in. Nothing is stepped.\n\n"
+    "run, with every default filled in. Nothing is stepped, and the other end of a port is not "
+    "called.\n\n"
     "All errors of a file are reported in one go, each with file, line and column.",
     LIST(check_operands),
     LIST(check_options),

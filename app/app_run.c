@@ -378,13 +378,7 @@ static void print_within(const running* r) {
 // A machine is not run again and again to find settings.
 static bool has_machine(const running* r) {
   yoke_unit_view unit;
-  bool has_one = false;
-  for (size_t i = 0;
-       yoke_system_get_unit(yoke_simulation_system(r->simulation), i, &unit) >= 0 && !has_one;
-       i++) {
-    has_one = unit.info != NULL && (unit.info->flags & YOKE_UNIT_PHYSICAL) != 0;
-  }
-  return has_one;
+  return yoke__app_find_machine(yoke_simulation_system(r->simulation), &unit);
 }
 
 static void print_judged(const running* r, const yoke_run_info* info, const yoke_run_trust* trust) {

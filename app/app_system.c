@@ -90,6 +90,15 @@ void yoke__app_print_failed(const char* noun, const yoke_options* options,
   yoke__app_print_json(options->command->name, &json);
 }
 
+bool yoke__app_find_machine(const yoke_system* system, yoke_unit_view* out) {
+  for (size_t i = 0; yoke_system_get_unit(system, i, out) >= 0; i++) {
+    if (out->info != NULL && (out->info->flags & YOKE_UNIT_PHYSICAL) != 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 int yoke__app_start_status(yoke_status started) {
   return started >= 0                       ? YOKE_EXIT_OK
          : yoke__status_is_outside(started) ? YOKE_EXIT_FAILED

@@ -18,6 +18,9 @@ yoke_system* yoke__app_load_with(const yoke_options* options, const yoke_load_se
 void yoke__app_print_failed(const char* noun, const yoke_options* options,
                             const yoke_messages* messages);
 
+// The first unit that is a machine: physical, or behind a port. False: there is none.
+bool yoke__app_find_machine(const yoke_system* system, yoke_unit_view* out);
+
 // The exit status for a simulation that could not start.
 int yoke__app_start_status(yoke_status started);
 

@@ -1,4 +1,6 @@
 // yoke check: the resolved system, without stepping it.
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "app/app_system.h"
@@ -283,6 +285,26 @@ static int print_system(char** document) {
   return YOKE_EXIT_OK;
 }
 
+// A machine is not called just because somebody reads its file.
+static bool leaves_machine_alone(const yoke_system* system) {
+  yoke_unit_view unit;
+  if (!yoke__app_find_machine(system, &unit)) {
+    return false;
+  }
+  char text[256];
+  snprintf(text, sizeof text, "%s%s is not called: values at the start were not computed",
+           unit.peer == NULL ? "a real machine" : "the other end of its port at ",
+           unit.peer == NULL ? "" : unit.peer);
+  yoke_send(&yoke__app_sink, &(yoke_message){.severity = YOKE_NOTE,
+                                             .file = unit.file,
+                                             .line = unit.line,
+                                             .column = unit.column,
+                                             .unit = unit.name,
+                                             .time = (double)NAN,
+                                             .text = text});
+  return true;
+}
+
 // Initial values are part of what can go wrong before the first step.
 static int check_start(yoke_system* system, const char* path) {
   const yoke_app_words words = yoke__app_words(path);
@@ -323,7 +345,7 @@ int yoke_cmd_check(int argc, char** argv) {
   } else {
     status = print_system(&document);
   }
-  if (status == YOKE_EXIT_OK) {
+  if (status == YOKE_EXIT_OK && !leaves_machine_alone(system)) {
     status = check_start(system, options.operands[0]);
   }
   yoke_text_free(&document);

@@ -71,6 +71,10 @@ run 2 run loop.yaml $quick --set time.pace.overrun=skip --set units.b.peer="$add
 says 'overrun: skip is not possible here'
 run 2 advise loop.yaml
 says "unit 'b' is a real machine, which is not run again and again"
+# a machine is not called by reading its file, nor moved by a study that was not told to
+run 0 check loop.yaml
+says "note: unit 'b': the other end of its port at 127.0.0.1:1 is not called: values at the start were not computed"
+run 0 check loop.yaml --set units.b.peer="$address"
 # what is at the other end of a port cannot be exported, and that is the reason that is given
 run 2 export loop.yaml --ssp -o never.ssp
 says "loop.yaml:7:70: error: unit 'b' is at the other end of a port, which cannot be exported; with \`port: none\` the model"
