@@ -270,6 +270,14 @@ yoke_system* yoke__app_analyse_load(const yoke_options* options) {
 }
 
 int yoke__app_analyse_start(yoke_system* system, yoke_state** state) {
+  yoke_unit_view machine;
+  if (yoke__app_find_machine(system, &machine)) {
+    yoke__app_error("analyse",
+                    "unit '%s' is a real machine, which cannot be looked into; with a model in its "
+                    "place (`port: none`) it can",
+                    machine.name);
+    return YOKE_EXIT_USAGE;
+  }
   yoke_app_voice voice = {.is_quiet = true};
   const yoke_sink sink = yoke__app_voice_sink(&voice);
   const yoke_status status = yoke__study_start(system, &sink, state);

@@ -75,6 +75,10 @@ static const yoke_option sweep_options[] = {
     {"figure", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
      "Draw every measure over one axis as a line, over two as a map: MEASURE.svg in the folder of "
      "results."},
+    {"machine", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
+     "Run a system with a real machine or a port at every point, one after another. Without it "
+     "such "
+     "a system is refused: a grid moves a machine as often as it has points."},
     {"restart", NULL, false, YOKE_ARGUMENT_TEXT, NULL, restart_help},
     {"json", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
      "Print all points, and what --analyse made of them, as JSON."},

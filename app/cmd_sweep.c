@@ -5,6 +5,7 @@
 
 #include "app/app_study.h"
 #include "app/app_study_analyse.h"
+#include "app/app_system.h"
 #include "base/base_json.h"
 #include "base/base_map.h"
 #include "base/base_number.h"
@@ -180,6 +181,76 @@ static bool finish(yoke_app_study* app, const yoke_study_analyse* analyse,
   return app->status == YOKE_EXIT_OK;
 }
 
+// ---- machines
+
+// Whether this axis may put a machine in the place of a model: units.rig.port, units.rig.model, units.rig.
+static bool changes_unit(const yoke_axis* axis) {
+  const char* last = strrchr(axis->path, '.');
+  if (strncmp(axis->path, "units", 5) != 0) {
+    return false;
+  }
+  return last == NULL || strchr(axis->path, '.') == last || strcmp(last, ".port") == 0 ||
+         strcmp(last, ".model") == 0 || strcmp(last, ".library") == 0;
+}
+
+// The unit that is a machine at a point, in `to`; false: there is none, or the point cannot be loaded, which is said later.
+static bool find_machine(const yoke_app_study* app, size_t point, char* to, size_t size) {
+  const yoke_study_plan* plan = &app->plan;
+  const char** sets = calloc(plan->n_sets + app->grid.n_axes + 1, sizeof *sets);
+  size_t n = 0;
+  for (; sets != NULL && n < plan->n_sets; n++) {
+    sets[n] = plan->sets[n];
+  }
+  for (size_t i = 0; sets != NULL && i < app->grid.n_axes; i++) {
+    sets[n++] = app->grid.axes[i].sets[yoke__grid_index(&app->grid, point, i)];
+  }
+  yoke_system* system = NULL;
+  yoke_unit_view unit;
+  const yoke_load_settings load = {.sets = sets, .n_sets = n, .has_no_trials = true};
+  const bool has_one = sets != NULL && yoke_system_load(plan->path, &load, &system) >= 0 &&
+                       yoke__app_find_machine(system, &unit);
+  if (has_one) {
+    snprintf(to, size, "%s", unit.name);
+  }
+  yoke_system_destroy(&system);
+  free((void*)sets);
+  return has_one;
+}
+
+// Points that differ in what their units are; of the others the first one stands for all.
+static bool is_first_of_kind(const yoke_app_study* app, size_t point) {
+  for (size_t i = 0; i < app->grid.n_axes; i++) {
+    if (!changes_unit(&app->grid.axes[i]) && yoke__grid_index(&app->grid, point, i) != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// A machine is moved by those only who say that they mean it, and then by one run at a time.
+static bool may_run(yoke_app_study* app, const yoke_options* options) {
+  const bool is_meant = yoke__options_has(options, "machine");
+  char unit[256] = "";
+  if (is_meant && (app->share != NULL || (yoke__options_has(options, "jobs") && app->n_jobs > 1))) {
+    return yoke__app_error(COMMAND, "--machine: one run at a time; leave out %s",
+                           app->share != NULL ? "mpirun" : "--jobs");
+  }
+  if (is_meant) {
+    app->n_jobs = 1;
+    return true;
+  }
+  for (size_t i = 0; i < app->grid.n_points; i++) {
+    if (is_first_of_kind(app, i) && find_machine(app, i, unit, sizeof unit)) {
+      return yoke__app_error(COMMAND,
+                             "unit '%s' is a real machine, which a grid would move %zu times; with "
+                             "a model in its place (--set units.%s.port=none) nothing moves, "
+                             "--machine runs it all the same",
+                             unit, app->grid.n_points, unit);
+    }
+  }
+  return true;
+}
+
 static bool sweep(yoke_app_study* app, const yoke_options* options) {
   static const char* const names[] = {TABLE, YOKE_ANOVA_TABLE, YOKE_BEST_TABLE, NULL};
   yoke_study_analyse analyse;
@@ -195,7 +266,7 @@ static bool sweep(yoke_app_study* app, const yoke_options* options) {
     return yoke__app_error(COMMAND,
                            "--figure: expected a measure that is a number, and one or two axes");
   }
-  return yoke__app_study_open(app, names) &&
+  return may_run(app, options) && yoke__app_study_open(app, names) &&
          yoke__app_study_run(app, NULL, NULL, app->grid.n_points) && finish(app, &analyse, options);
 }
 
