@@ -43,7 +43,7 @@ static yoke_status read_list(const yoke_unit_args* args, yoke_rig_faults* faults
   const size_t n = argument != NULL ? yoke__argument_count(argument) : 0;
   const char* const* lines = argument != NULL ? argument->value : NULL;
   for (size_t i = 0; i < n; i++) {
-    const char* problem = yoke__rig_fault_add(faults, lines[i], strlen(lines[i]));
+    const char* problem = yoke__rig_fault_add(faults, lines[i], strlen(lines[i]), NULL);
     if (problem != NULL) {
       return yoke__model_refuse(sink, "faults: entry %zu '%s': %s", i + 1, lines[i], problem);
     }
@@ -62,10 +62,12 @@ static yoke_status read_lines(const char* path, const char* bytes, size_t n,
   for (size_t at = 0; at < n; line++) {
     const char* end = memchr(bytes + at, '\n', n - at);
     const size_t size = end != NULL ? (size_t)(end - (bytes + at)) : n - at;
-    const char* problem =
-        is_passed_over(bytes + at, size) ? NULL : yoke__rig_fault_add(faults, bytes + at, size);
+    int column = 0;
+    const char* problem = is_passed_over(bytes + at, size)
+                              ? NULL
+                              : yoke__rig_fault_add(faults, bytes + at, size, &column);
     if (problem != NULL) {
-      return yoke__fail_at(sink, YOKE_BAD_INPUT, (yoke_place){path, line, 0}, "%s", problem);
+      return yoke__fail_at(sink, YOKE_BAD_INPUT, (yoke_place){path, line, column}, "%s", problem);
     }
     at += size + 1;
   }

@@ -8,6 +8,7 @@
 
 #define MAX_LINE 200
 #define N_WORDS  5
+#define MAX_TIME 1e9  // [s]
 
 const char* const yoke__rig_fault_names[] = {
     "none",     "freeze", "offset",    "noise",   "drop-out", "trip",   "runaway", "overheat",
@@ -55,8 +56,59 @@ static bool is_place_of(int64_t kind, int64_t place) {
   return place == YOKE_RIG_AT_BOTH || is_direction == is_of_link(kind);
 }
 
-const char* yoke__rig_fault_add(yoke_rig_faults* faults, const char* line, size_t n) {
+// What the value of a kind may be: of an offset and a torque any number, else nothing below 0.
+static const char* find_bad_value(int64_t kind, double value) {
+  if (kind == YOKE_RIG_OFFSET || kind == YOKE_RIG_RUNAWAY) {
+    return NULL;
+  }
+  if (kind >= YOKE_RIG_LOSS && kind <= YOKE_RIG_JITTER && !(value >= 0.0 && value <= 1.0)) {
+    return kind <= YOKE_RIG_REORDER ? "value: expected a probability from 0 to 1"
+                                    : "value: expected a number of seconds from 0 to 1";
+  }
+  return value >= 0.0 ? NULL : "value: expected a number that is not negative";
+}
+
+// The five words of a fault; *bad is the one with the problem.
+static const char* read_words(char* const words[N_WORDS], yoke_rig_fault* fault, size_t* bad) {
+  *bad = 0;
+  if (!read_number(words[0], &fault->time) || !(fault->time >= 0.0 && fault->time <= MAX_TIME)) {
+    return "time: expected a number of seconds from 0 to 1e9";
+  }
+  *bad = 1;
+  if (!read_name(words[1], yoke__rig_fault_names, YOKE_RIG_N_FAULTS, &fault->kind) ||
+      fault->kind == YOKE_RIG_NONE) {
+    return "fault: expected freeze, offset, noise, drop-out, trip, runaway, overheat, bus-loss, "
+           "loss, duplicate, reorder, delay or jitter";
+  }
+  *bad = 2;
+  if (!read_name(words[2], yoke__rig_place_names, YOKE_RIG_AT_BOTH + 1, &fault->place) ||
+      !is_place_of(fault->kind, fault->place)) {
+    return is_of_link(fault->kind) ? "place: expected out, in or both for a fault of the link"
+                                   : "place: expected mut, lm or both for a fault of a motor";
+  }
+  *bad = 3;
+  if (!read_number(words[3], &fault->value)) {
+    return "value: expected a number";
+  }
+  const char* problem = find_bad_value(fault->kind, fault->value);
+  if (problem != NULL) {
+    return problem;
+  }
+  *bad = 4;
+  if (!read_number(words[4], &fault->duration) ||
+      !(fault->duration >= 0.0 && fault->duration <= MAX_TIME)) {
+    return "duration: expected a number of seconds from 0 to 1e9, 0 for the rest of the run";
+  }
+  return NULL;
+}
+
+const char* yoke__rig_fault_add(yoke_rig_faults* faults, const char* line, size_t n, int* column) {
   char copy[MAX_LINE + 1], *words[N_WORDS];
+  int unused = 0;
+  size_t bad = 0;
+  yoke_rig_fault fault = {0};
+  column = column == NULL ? &unused : column;
+  *column = 0;
   if (n > MAX_LINE || memchr(line, '\0', n) != NULL) {
     return "the line is too long or holds bytes that are no text";
   }
@@ -65,25 +117,10 @@ const char* yoke__rig_fault_add(yoke_rig_faults* faults, const char* line, size_
   if (split(copy, words) != N_WORDS) {
     return "expected five words: time, fault, place, value, duration";
   }
-  yoke_rig_fault fault = {0};
-  if (!read_number(words[0], &fault.time)) {
-    return "time: expected a number of seconds";
-  }
-  if (!read_name(words[1], yoke__rig_fault_names, YOKE_RIG_N_FAULTS, &fault.kind) ||
-      fault.kind == YOKE_RIG_NONE) {
-    return "fault: expected freeze, offset, noise, drop-out, trip, runaway, overheat, bus-loss, "
-           "loss, duplicate, reorder, delay or jitter";
-  }
-  if (!read_name(words[2], yoke__rig_place_names, YOKE_RIG_AT_BOTH + 1, &fault.place) ||
-      !is_place_of(fault.kind, fault.place)) {
-    return is_of_link(fault.kind) ? "place: expected out, in or both for a fault of the link"
-                                  : "place: expected mut, lm or both for a fault of a motor";
-  }
-  if (!read_number(words[3], &fault.value)) {
-    return "value: expected a number";
-  }
-  if (!read_number(words[4], &fault.duration) || fault.duration < 0.0) {
-    return "duration: expected a number of seconds, 0 for the rest of the run";
+  const char* problem = read_words(words, &fault, &bad);
+  if (problem != NULL) {
+    *column = (int)(words[bad] - copy) + 1;
+    return problem;
   }
   if (faults->n_faults == YOKE_RIG_MAX_FAULTS) {
     return "more than 32 faults";

@@ -63,8 +63,9 @@ extern const char* const yoke__rig_fault_names[];
 // The same for the places: "mut", "lm", "out", "in", "both".
 extern const char* const yoke__rig_place_names[];
 
-// One line of n bytes; a problem is returned as text, NULL if the fault was added.
-const char* yoke__rig_fault_add(yoke_rig_faults* faults, const char* line, size_t n);
+// One line of n bytes; a problem is returned as text, with its column from 1 (0: the whole line; column may be NULL). NULL: the
+// fault was added.
+const char* yoke__rig_fault_add(yoke_rig_faults* faults, const char* line, size_t n, int* column);
 // What acts at time t.
 yoke_rig_upsets yoke__rig_fault_apply(const yoke_rig_faults* faults, double t);
 

@@ -14,6 +14,8 @@ const char* const yoke__overrun_words[] = {
     [YOKE_OVERRUN_CATCH_UP] = "catch-up", NULL};
 
 static const yoke_range factor_range = {0, 1e6, true, false, "a number above 0 and up to 1e6"};
+// A stop that takes longer than an hour is none.
+static const yoke_range over_range = {0, 3600, false, false, "a number of seconds from 0 to 3600"};
 static const yoke_integers limit_range = {1, 1000000000};
 
 #define OF(field) offsetof(yoke_scenario_pacing, field)
@@ -42,7 +44,7 @@ void yoke__read_pace(yoke_reader* reader, const yoke_node* node, void* field, co
 static const yoke_key action_keys[] = {
     {"set", yoke__key_endpoint, &yoke__shape_value, OF(input), NULL},
     {"to", yoke__key_number, &yoke__shape_value, OF(to), &yoke__range_any},
-    {"over", yoke__key_number, &yoke__shape_value, OF(over), &yoke__range_not_negative},
+    {"over", yoke__key_number, &yoke__shape_value, OF(over), &over_range},
 };
 #undef OF
 static const yoke_shape action_shape = YOKE_SHAPE_OF(action_keys);
@@ -51,11 +53,19 @@ const yoke_shape yoke__shape_safe = {.kind = YOKE_SHAPE_LIST, .entry = &action_s
 static void read_action(yoke_reader* reader, const yoke_node* node, void* entry) {
   yoke_scenario_action* to = entry;
   to->place = node->place;
-  if (yoke__shape_walk(reader, node, &action_shape, "an entry of 'safe'", to) &&
-      yoke__node_child(node, "set") == NULL) {
-    yoke__error(reader->messages, node->place,
-                "'safe': the key 'set' is missing; expected for example {set: motor.torque, to: 0, "
-                "over: 0.2}");
+  static const char* const needed[] = {"set", "to"};
+  if (!yoke__shape_walk(reader, node, &action_shape, "an entry of 'safe'", to)) {
+    return;
+  }
+  for (size_t i = 0; i < YOKE_COUNT(needed); i++) {
+    if (yoke__node_child(node, needed[i]) == NULL) {
+      yoke__error(
+          reader->messages, node->place,
+          "'safe': the key '%s' is missing; expected for example {set: motor.torque, to: 0, "
+          "over: 0.2}",
+          needed[i]);
+      return;
+    }
   }
 }
 

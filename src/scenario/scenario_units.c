@@ -353,6 +353,10 @@ static void read_feedthrough(yoke_reader* reader, const yoke_node* node, void* t
 static const yoke_shape variables_shape = {.kind = YOKE_SHAPE_VARIABLES};
 
 // Keys without a shape are known only to be refused; hints do not name them.
+// The clock counts nanoseconds.
+static const yoke_range budget_range = {1e-9, 3600, false, false,
+                                        "a number of seconds from 1e-9 to 3600"};
+
 #define OF(field) offsetof(yoke_scenario_unit, field)
 static const yoke_key unit_keys[] = {
     {"model", read_kind, &yoke__shape_value, 0, NULL},
@@ -374,7 +378,7 @@ static const yoke_key unit_keys[] = {
     {"feedthrough", read_feedthrough, &yoke__shape_free, 0, NULL},
     {"tolerance", yoke__key_number, &yoke__shape_value, OF(tolerance), &yoke__range_positive},
     {"cost", yoke__key_number, &yoke__shape_value, OF(cost_s), &yoke__range_not_negative},
-    {"budget", yoke__key_number, &yoke__shape_value, OF(budget_s), &yoke__range_positive},
+    {"budget", yoke__key_number, &yoke__shape_value, OF(budget_s), &budget_range},
     {"law", read_law_in_units, NULL, 0, NULL},
     {"twin", read_later_kind, NULL, 0, NULL},
     {"meter", read_later_kind, NULL, 0, NULL},

@@ -456,16 +456,24 @@ static void test_bad_settings(void** state) {
        "'overrun': expected"},
       {"yoke: 1\ntime: {stop: 1, step: 1e-3}\nunits: {m: {model: machine}}\nsafe: [{to: 0}]\n",
        "the key 'set' is missing"},
-      {"yoke: 1\ntime: {stop: 1, step: 1e-3}\nunits: {m: {model: machine}}\nsafe: [{set: m.y}]\n",
+      {"yoke: 1\ntime: {stop: 1, step: 1e-3}\nunits: {m: {model: machine}}\nsafe: [{set: m.y, to: "
+       "0}]\n",
        "'safe': 'm.y' is no input"},
-      {"yoke: 1\ntime: {stop: 1, step: 1e-3}\nunits: {m: {model: machine}}\nsafe: [{set: k.u}]\n",
+      {"yoke: 1\ntime: {stop: 1, step: 1e-3}\nunits: {m: {model: machine}}\nsafe: [{set: k.u, to: "
+       "0}]\n",
        "'k'"},
       {"yoke: 1\ntime: {stop: 1, step: 1e-3}\nunits: {m: {model: machine}}\nsafe: [{set: m.u, "
-       "over: -1}]\n",
-       "'over': expected"},
+       "to: 0, over: -1}]\n",
+       "4:32: error: 'over': expected a number of seconds from 0 to 3600, found -1"},
+      {"yoke: 1\ntime: {stop: 1, step: 1e-3}\nunits: {m: {model: machine}}\nsafe: [{set: m.u, "
+       "to: 0, over: 1e300}]\n",
+       "4:32: error: 'over': expected a number of seconds from 0 to 3600, found 1e300"},
+      {"yoke: 1\ntime: {stop: 1, step: 1e-3}\nunits: {m: {model: machine}}\nsafe: [{set: m.u}]\n",
+       "4:8: error: 'safe': the key 'to' is missing; expected for example {set: motor.torque, to: "
+       "0"},
       {"yoke: 1\ntime: {stop: 1, step: 1e-3}\nunits: {s: {model: switch, start: {a: 1, b: "
        "1}}}\nsafe: [{set: s.on, "
-       "over: "
+       "to: 0, over: "
        "1}]\n",
        "'s.on' takes whole numbers and cannot be ramped: leave out 'over'"},
       {"yoke: 1\ntime: {stop: 1, step: 1e-3}\nunits: {s: {model: switch, start: {a: 1, b: "
@@ -473,10 +481,12 @@ static void test_bad_settings(void** state) {
        "2}]\n",
        "'s.on' is a boolean: expected 0 or 1 for 'to'"},
       {"yoke: 1\ntime: {stop: 1, step: 1e-3}\nscheme: iterative-jacobi\nunits: {s: {model: "
-       "switch, start: {a: 1, b: 1}}}\nsafe: [{set: s.a}]\n",
+       "switch, start: {a: 1, b: 1}}}\nsafe: [{set: s.a, to: 0}]\n",
        "'safe' needs an explicit scheme"},
       {"yoke: 1\ntime: {stop: 1, step: 1e-3}\nunits: {m: {model: machine, budget: 0}}\n",
-       "'budget': expected"},
+       "3:37: error: 'budget': expected a number of seconds from 1e-9 to 3600, found 0"},
+      {"yoke: 1\ntime: {stop: 1, step: 1e-3}\nunits: {m: {model: machine, budget: 1e-12}}\n",
+       "3:37: error: 'budget': expected a number of seconds from 1e-9 to 3600, found 1e-12"},
   };
   for (size_t i = 0; i < YOKE_COUNT(cases); i++) {
     paced p;

@@ -12,7 +12,7 @@
 // the list
 
 static const char* add(yoke_rig_faults* faults, const char* line) {
-  return yoke__rig_fault_add(faults, line, strlen(line));
+  return yoke__rig_fault_add(faults, line, strlen(line), NULL);
 }
 
 static void test_lines(void** state) {
@@ -41,6 +41,15 @@ static void test_lines(void** state) {
       {"1 trip somewhere 0 0", "mut, lm or both"},
       {"1 trip mut x 0", "value"},
       {"1 trip mut 0 -1", "duration"},
+      {"1 trip mut 0 1e300", "duration: expected a number of seconds from 0 to 1e9"},
+      {"-1 trip mut 0 0", "time: expected a number of seconds from 0 to 1e9"},
+      {"1e10 trip mut 0 0", "time: expected a number of seconds from 0 to 1e9"},
+      {"1 noise mut -0.1 0", "value: expected a number that is not negative"},
+      {"1 overheat lm -5 0", "value: expected a number that is not negative"},
+      {"1 loss in -0.1 0", "value: expected a probability from 0 to 1"},
+      {"1 reorder both 1.5 0", "value: expected a probability from 0 to 1"},
+      {"1 delay out -1e-3 0", "value: expected a number of seconds from 0 to 1"},
+      {"1 jitter in 2 0", "value: expected a number of seconds from 0 to 1"},
   };
   for (size_t i = 0; i < COUNT(bad); i++) {
     const char* problem = add(&faults, bad[i][0]);
@@ -49,7 +58,7 @@ static void test_lines(void** state) {
   }
   char lengthy[300];
   memset(lengthy, '1', sizeof lengthy);
-  assert_non_null(yoke__rig_fault_add(&faults, lengthy, sizeof lengthy));
+  assert_non_null(yoke__rig_fault_add(&faults, lengthy, sizeof lengthy, NULL));
   while (faults.n_faults < YOKE_RIG_MAX_FAULTS) {
     assert_null(add(&faults, "1 trip mut 0 0"));
   }
@@ -542,7 +551,7 @@ static void test_script(void** state) {
       fputs("time,fault,node,value,duration\n0,offset,mut,0.25,0\n0,bang,mut,0,0\n", file) >= 0);
   assert_int_equal(fclose(file), 0);
   trial_refuses(&yoke__model_rig_bench, &argument, 1, "expected freeze");
-  trial_refuses(&yoke__model_rig_bench, &argument, 1, "test_models_rig_fault.csv:3");
+  trial_refuses(&yoke__model_rig_bench, &argument, 1, "test_models_rig_fault.csv:3:3");
   assert_int_equal(remove(path[0]), 0);
 }
 
