@@ -81,9 +81,10 @@ static void end_run(server* s) {
   s->answer_size = 0;
 }
 
+// hello NULL: at the start time of the file.
 static yoke_status load_unit(server* s, const yoke_port_frame* hello) {
   char start[64] = "time.start=";
-  yoke__number_format(hello->t, start + strlen(start));
+  yoke__number_format(hello == NULL ? 0 : hello->t, start + strlen(start));
   const size_t n = s->load->n_sets;
   const char** sets = yoke__arena_array(&s->arena, n + 1, sizeof *sets);
   YOKE_TRY_MEMORY(sets);
@@ -93,7 +94,7 @@ static yoke_status load_unit(server* s, const yoke_port_frame* hello) {
   sets[n] = start;
   yoke_load_settings load = *s->load;
   load.sets = sets;
-  load.n_sets = n + 1;
+  load.n_sets = n + (hello != NULL);
   load.sink = &s->sink;
   load.only = s->settings->unit == NULL ? "" : s->settings->unit;
   return yoke_simulation_load(s->path, &load, &s->simulation);
@@ -225,6 +226,17 @@ static yoke_status begin_run(server* s, const yoke_port_frame* hello) {
     YOKE_TRY(yoke_simulation_record(s->simulation, &record));
   }
   return read_outputs(s);
+}
+
+// What is wrong with the unit is said at once, not to the first one who says hello. A real machine is not started for that.
+static yoke_status try_unit(server* s) {
+  yoke_status status = load_unit(s, NULL);
+  status = status < 0 ? status : lay_run(s);
+  if (status >= 0 && (s->info->flags & YOKE_UNIT_PHYSICAL) == 0) {
+    status = yoke_simulation_start(s->simulation);
+  }
+  end_run(s);
+  return status;
 }
 
 static void take_hello(server* s, const yoke_port_frame* hello) {
@@ -483,6 +495,9 @@ yoke_status yoke_port_serve(const char* path, const yoke_load_settings* load,
   yoke_status status = find_address(s, address, sizeof address, &kind);
   if (status >= 0) {
     status = yoke__carrier_open(kind, address, NULL, &s->carrier, &s->outer);
+  }
+  if (status >= 0) {
+    status = try_unit(s);
   }
   if (status >= 0) {
     serve(s);

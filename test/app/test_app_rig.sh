@@ -187,6 +187,16 @@ run 2 rig loop.yaml --set units.b.port=none
 says 'no unit has a port'
 run 2 rig loop.yaml --unit a
 says "unit 'a' has no port"
+# what is wrong with the unit is said before it listens: its model, its parameters, its values at the start
+run 2 rig loop.yaml --set units.b.model=oscilator.mass --bind 127.0.0.1:0
+says "--set units.b.model: error: unknown model 'oscilator.mass'"
+silent 'listening'
+run 2 rig loop.yaml --set units.b.with.kk=7 --bind 127.0.0.1:0
+says "has no parameter 'kk'"
+silent 'listening'
+run 2 rig "$source/scenarios/rig/inertia.yaml" --set units.rig.port=udp --set units.rig.with.latency=9 --bind 127.0.0.1:0
+says 'latency is a number of cycles from 0 to 2'
+silent 'listening'
 
 # ---- the other end is killed: the run ends within the steps that the file allows, with all rows before
 play loop.yaml
