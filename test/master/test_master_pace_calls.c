@@ -1,12 +1,6 @@
 // B-26: a run by the clock makes no heap call, and one system call per step, which is the sleep; counted by replacing the
 // allocator and by a filter that traps every system call of the stepping thread.
 #define _GNU_SOURCE
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <signal.h>
-#include <stddef.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +8,7 @@
 #include "support/check.h"
 #include "support/counting_heap.h"
 #include "support/sim.h"
+#include "support/trapped_calls.h"
 
 enum { N_STEPS = 100 };
 
@@ -81,32 +76,6 @@ static void test_no_heap_call_B_26(void** state) {
     }
   }
   check_heap_is_counted();
-}
-
-static volatile sig_atomic_t n_system_calls;
-
-static void on_system_call(int number, siginfo_t* info, void* context) {
-  (void)number;
-  (void)info;
-  (void)context;
-  n_system_calls++;
-}
-
-// every system call but the ends of the process and of a handler becomes a signal; a sleep that is trapped returns at once
-static bool trap_system_calls(void) {
-  struct sock_filter filter[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 3, 0),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit, 2, 0),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigreturn, 1, 0),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  };
-  const struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
-  struct sigaction action = {.sa_sigaction = on_system_call, .sa_flags = SA_SIGINFO};
-  sigaction(SIGSYS, &action, NULL);
-  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
 // exit status of a child: number of calls, 250 if there is no filter here, 251 if the run did not end well

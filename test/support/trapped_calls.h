@@ -1,0 +1,44 @@
+// System calls of this thread, counted by a filter that makes a signal of each: n_system_calls. For tests of loops that must
+// not make any, or a known number; include it in one file of a program.
+#ifndef YOKE_TEST_TRAPPED_CALLS_H
+#define YOKE_TEST_TRAPPED_CALLS_H
+
+#ifndef _GNU_SOURCE
+#error "define _GNU_SOURCE before the first include"
+#endif
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+static volatile sig_atomic_t n_system_calls;
+
+static void on_system_call(int number, siginfo_t* info, void* context) {
+  (void)number;
+  (void)info;
+  (void)context;
+  n_system_calls++;
+}
+
+// Every system call but the ends of the process and of a handler is counted and not made: a sleep returns at once. It cannot be
+// taken off again, so call it in a child. False: there are no filters here.
+static bool trap_system_calls(void) {
+  struct sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 3, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit, 2, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigreturn, 1, 0),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
+  struct sigaction action = {.sa_sigaction = on_system_call, .sa_flags = SA_SIGINFO};
+  sigaction(SIGSYS, &action, NULL);
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+#endif
