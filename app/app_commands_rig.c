@@ -3,12 +3,14 @@
 
 static const yoke_operand rig_operands[] = {
     {"SYSTEM", false, YOKE_ARGUMENT_FILE,
-     "The system file that yoke run is given, too. One of its units has port: udp."},
+     "The system file that yoke run is given, too. One of its units has port: udp or port: shm."},
 };
 static const yoke_option rig_options[] = {
     {"unit", "NAME", false, YOKE_ARGUMENT_TEXT, NULL, "The unit to play, if several have a port."},
     {"bind", "ADDRESS", false, YOKE_ARGUMENT_TEXT, NULL,
-     "Where to listen, such as 127.0.0.1:47001. Without it: the `peer` of the file."},
+     "Where to listen, such as 127.0.0.1:47001, or /yoke-rig with port: shm. Without it: the "
+     "`peer` of the "
+     "file."},
     {"set", "PATH=VALUE", true, YOKE_ARGUMENT_TEXT, NULL, yoke__help_set},
     {"realtime", "[=FACTOR]", false, YOKE_ARGUMENT_TEXT, NULL,
      "With clock: paced, seconds of the unit per second of the clock: the factor that yoke run is "
@@ -34,7 +36,7 @@ static const yoke_example rig_examples[] = {
 const yoke_command yoke__command_rig = {
     "rig",
     "play the unit behind a port, as a process of its own",
-    "Takes the unit with port: udp from a system file and runs it at the other end of that port, "
+    "Takes the unit with a port from a system file and runs it at the other end of that port, "
     "with the settings of the file: one step for each datagram of yoke run, so that both give the "
     "numbers of a run in one process, or with clock: paced by the clock. Every run begins with the "
     "unit as the file starts it. It "

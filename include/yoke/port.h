@@ -1,7 +1,8 @@
 // Ports: units that run in another process or are real machines, and the process at the other end.
 //
-// A unit with `port: udp` in the system file exchanges its inputs and outputs with a peer over UDP. `yoke_port_serve` is that peer: it
-// takes the unit from the same file and runs it, one step for each datagram or by the clock. The concept page is docs/port.md.
+// A unit with `port: udp` or `port: shm` in the system file exchanges its inputs and outputs with a peer, over UDP or through shared
+// memory. `yoke_port_serve` is that peer: it takes the unit from the same file and runs it, one step for each datagram or by the
+// clock. The concept page is docs/port.md.
 #ifndef YOKE_PORT_H
 #define YOKE_PORT_H
 
@@ -28,7 +29,7 @@ typedef struct yoke_port_info {
   uint64_t n_duplicate;  // the same answer once more
   uint64_t n_refused;    // damaged, cut, or none of ours
   uint64_t n_foreign;    // from an address that is not the peer's
-  uint64_t n_overflow;   // lost in the kernel because nobody read them in time
+  uint64_t n_overflow;   // lost because nobody read them in time
   uint64_t n_clipped;    // values that `limits` of the file held back
   uint64_t n_round_trips;
   double round_trip_s, round_trip_p99_s, round_trip_max_s;  // median, p99, largest

@@ -220,7 +220,7 @@ static void read_isolate(yoke_reader* reader, const yoke_node* node, void* to, c
 
 // ---- ports
 
-static const char* const ports[] = {"none", "udp", NULL};
+static const char* const ports[] = {"none", "udp", "shm", NULL};
 static const char* const clocks[] = {"lockstep", "paced", NULL};
 static const char* const losses[] = {"extrapolate", "hold", NULL};
 static const char* const protocols[] = {"signals", "frames", NULL};
@@ -229,7 +229,7 @@ static const char* const port_keys_only[] = {"peer", "bind",   "clock",    "time
 static const yoke_integers lost_range = {1, 1000000};
 static const yoke_range timeout_range = {1e-6, 3600, false, false, "a number from 1e-6 to 3600"};
 
-// `port: udp`, or `port: none` to run it here
+// `port: udp`, `port: shm`, or `port: none` to run it here
 static void read_port(yoke_reader* reader, const yoke_node* node, void* to, const void* rule) {
   yoke_scenario_port* port = to;
   size_t choice = 0;
@@ -281,8 +281,12 @@ static void check_port(yoke_reader* reader, const yoke_node* node, const yoke_sc
   if (unit->port.is_given && unit->port.peer == NULL) {
     yoke__error(reader->messages, unit->port.place,
                 "%s: 'port' needs 'peer', the address of the other end, such as "
-                "peer: 127.0.0.1:47001",
-                where);
+                "peer: %s",
+                where, unit->port.carrier == 1 ? "/yoke-rig" : "127.0.0.1:47001");
+  }
+  if (unit->port.is_given && unit->port.carrier == 1 && unit->port.bind != NULL) {
+    yoke__error(reader->messages, unit->port.place,
+                "%s: shared memory has one name for both ends: leave out 'bind'", where);
   }
   if (unit->port.is_given && unit->calls > 1) {
     yoke__error(reader->messages, unit->port.place,

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# A unit behind a UDP port, played by another process on loopback: the bytes of the run in one process (B-23), and what happens
+# A unit behind a port, played by another process over UDP on loopback or shared memory: the bytes of the run in one process (B-23), and what happens
 # when the other end is missing, different, or dies.
 set -u
 . "${YOKE_SOURCE_DIR:?path of the source tree}/test/support/run_cases.sh"
 
-# play FILE OPTIONS: the other end, on a port of its own; $address and $rig afterwards
+# play FILE OPTIONS: the other end, on a port of its own or at $bind; $address and $rig afterwards
+bind=127.0.0.1:0
+memory=/yoke-test-$$
 play() {
   rm -f rig.out
-  "$yoke" rig "$@" --bind 127.0.0.1:0 >rig.out 2>rig.err &
+  "$yoke" rig "$@" --bind "$bind" >rig.out 2>rig.err &
   rig=$!
   for _ in $(seq 600); do
     address=$(sed -n 's/^listening at //p' rig.out 2>/dev/null)
@@ -17,7 +19,7 @@ play() {
   bad 'the rig does not listen'
 }
 end_rig() { kill -TERM "$rig" 2>/dev/null && wait "$rig"; }
-trap 'kill -KILL "$rig" 2>/dev/null; rm -rf "$work"' EXIT
+trap 'kill -KILL "$rig" 2>/dev/null; rm -rf "$work" "/dev/shm$memory"' EXIT
 
 cat >loop.yaml <<'END'
 yoke: 1
@@ -148,7 +150,68 @@ for name in inertia car; do
   case $? in 0 | 4) pass ;; *) bad 'paced run' ;; esac
   same rig1 paced
   end_rig
+  bind=$memory
+  play "$file" --set units.rig.port=shm
+  for i in 1 2; do
+    run 0 run "$file" $quick --set time.stop=0.5 --set units.rig.port=shm --set units.rig.peer="$memory" --out memory
+    same rig1 memory
+  done
+  end_rig
+  bind=127.0.0.1:0
 done
+for carrier in apart memory; do
+  printf 'round trips, %s: ' $carrier
+  tr -d ' \n' <$carrier/summary.json | sed 's/.*"round_trip_s":\({[^}]*}\).*/\1/'
+  echo
+done
+
+# ---- shared memory: one owner, one bench, nothing left behind, what was left behind is replaced
+bind=$memory
+shm="--set units.b.port=shm --set units.b.peer=$memory"
+run 0 run loop.yaml $quick --set units.b.port=none --out here
+for signal in TERM INT; do
+  set -m  # with job control a process in the background does not ignore SIGINT
+  "$yoke" rig loop.yaml $shm --quiet >rig.out 2>rig.err &
+  rig=$!
+  set +m
+  for _ in $(seq 600); do
+    [ -s "/dev/shm$memory" ] && break
+    sleep 0.05
+  done
+  run 0 run loop.yaml $quick $shm --out there
+  same here there
+  kill -$signal $rig
+  wait $rig
+  holds "$? == 0"
+  if [ -e "/dev/shm$memory" ]; then bad "$signal leaves the segment"; else pass; fi
+done
+play loop.yaml --set units.b.port=shm
+holds "$(stat -c %a "/dev/shm$memory") == 600"
+run 1 rig loop.yaml $shm
+says "shared memory '$memory' is in use: another process listens there"
+"$yoke" run loop.yaml $quick $shm --realtime --set time.stop=100000 --out first >/dev/null 2>&1 &
+bench=$!
+for _ in $(seq 600); do
+  [ -z "$(find first -type f -size +1k 2>/dev/null)" ] || break
+  sleep 0.05
+done
+run 1 run loop.yaml $quick $shm --out never
+says "nobody answers at $memory: another run is attached to it"
+kill -KILL $bench
+wait $bench 2>/dev/null
+run 0 run loop.yaml $quick $shm --out there
+same here there
+kill -KILL "$rig"
+wait "$rig" 2>/dev/null
+play loop.yaml --set units.b.port=shm
+run 0 run loop.yaml $quick $shm --out there
+same here there
+end_rig
+bind=127.0.0.1:0
+run 2 check loop.yaml --set units.b.port=shm
+says "'127.0.0.1:1': expected a name of shared memory such as /yoke-rig"
+run 2 check loop.yaml $shm --set units.b.bind=/yoke-other
+says "shared memory has one name for both ends: leave out 'bind'"
 
 # ---- what is sent stays inside of limits, and that is said
 sed 's/peer: "127.0.0.1:1"/&, limits: {f: {min: -2, max: 3, slope: 200}}/' loop.yaml >limits.yaml

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/base_check.h"
+#include "unit/port/port_shm.h"
 #include "unit/port/port_udp.h"
 
 // One kind of carrier. `self` is what its `open` made.
@@ -16,6 +17,7 @@ typedef struct carrier_ops {
   void (*adopt)(void* self, size_t i);
   void (*forget)(void* self);
   yoke_carrier_counts (*count)(const void* self);
+  const char* (*trouble)(const void* self);  // NULL: never known
 } carrier_ops;
 
 struct yoke_carrier {
@@ -62,9 +64,55 @@ static yoke_carrier_counts udp_count(const void* self) {
   return yoke__udp_count(self);
 }
 
+// ---- shared memory: whoever is attached is the peer
+
+static yoke_status shm_open_carrier(const char* bind, const char* peer, void** self,
+                                    const yoke_sink* sink) {
+  yoke_shm* shm = NULL;
+  const yoke_status status = yoke__shm_open(bind, peer, &shm, sink);
+  *self = shm;
+  return status;
+}
+
+static void shm_close(void* self) {
+  yoke_shm* shm = self;
+  yoke__shm_close(&shm);
+}
+
+static const char* shm_address(const void* self) {
+  return yoke__shm_address(self);
+}
+
+static bool shm_send(void* self, const uint8_t bytes[], size_t n) {
+  return yoke__shm_send(self, bytes, n);
+}
+
+static size_t shm_receive(void* self, int64_t timeout_ns, yoke_datagram out[YOKE_DATAGRAM_MOST]) {
+  return yoke__shm_receive(self, timeout_ns, out);
+}
+
+static void shm_adopt(void* self, size_t i) {
+  (void)self;
+  (void)i;
+}
+
+static void shm_forget(void* self) {
+  (void)self;
+}
+
+static yoke_carrier_counts shm_count(const void* self) {
+  return yoke__shm_count(self);
+}
+
+static const char* shm_trouble(const void* self) {
+  return yoke__shm_trouble(self);
+}
+
 static const carrier_ops kinds[] = {
     [YOKE_CARRIER_UDP] = {udp_open, udp_close, udp_address, udp_send, udp_receive, udp_adopt,
-                          udp_forget, udp_count},
+                          udp_forget, udp_count, NULL},
+    [YOKE_CARRIER_SHM] = {shm_open_carrier, shm_close, shm_address, shm_send, shm_receive,
+                          shm_adopt, shm_forget, shm_count, shm_trouble},
 };
 
 // ---- all of them
@@ -118,4 +166,8 @@ void yoke__carrier_forget(yoke_carrier* carrier) {
 
 yoke_carrier_counts yoke__carrier_count(const yoke_carrier* carrier) {
   return carrier->ops->count(carrier->self);
+}
+
+const char* yoke__carrier_trouble(const yoke_carrier* carrier) {
+  return carrier->ops->trouble == NULL ? NULL : carrier->ops->trouble(carrier->self);
 }

@@ -14,6 +14,7 @@
 
 typedef enum yoke_carrier_kind {
   YOKE_CARRIER_UDP,  // a socket; addresses such as 127.0.0.1:47001
+  YOKE_CARRIER_SHM,  // shared memory of this machine; names such as /yoke-rig
 } yoke_carrier_kind;
 
 typedef struct yoke_carrier yoke_carrier;
@@ -34,6 +35,8 @@ size_t yoke__carrier_receive(yoke_carrier* carrier, int64_t timeout_ns,
                              yoke_datagram out[YOKE_DATAGRAM_MOST]);
 // Without a peer: the sender of datagram i of the last call is the peer from now on.
 void yoke__carrier_adopt(yoke_carrier* carrier, size_t i);
+// Why nothing can be sent now, where that is known; NULL else.
+const char* yoke__carrier_trouble(const yoke_carrier* carrier);
 // Anybody again.
 void yoke__carrier_forget(yoke_carrier* carrier);
 yoke_carrier_counts yoke__carrier_count(const yoke_carrier* carrier);

@@ -356,9 +356,10 @@ static yoke_status enter_init(void* self, double t_start, double t_stop, const y
     return yoke_fail(sink, YOKE_UNIT_FAILED, "%s", p->reason);
   }
   if (found == NO_ANSWER) {
+    const char* trouble = yoke__carrier_trouble(p->carrier);
     return yoke_fail(sink, YOKE_IO,
-                     "nobody answers at %s; `yoke rig` with the same file plays the other end",
-                     s->peer);
+                     "nobody answers at %s%s%s; `yoke rig` with the same file plays the other end",
+                     s->peer, trouble == NULL ? "" : ": ", trouble == NULL ? "" : trouble);
   }
   p->is_running = true;
   return YOKE_OK;
