@@ -362,6 +362,7 @@ static yoke_status enter_init(void* self, double t_start, double t_stop, const y
                      s->peer, trouble == NULL ? "" : ": ", trouble == NULL ? "" : trouble);
   }
   p->is_running = true;
+  p->round_trips = p->jitters = (yoke_histogram){0};  // of steps, not of the greeting
   return YOKE_OK;
 }
 
