@@ -1,5 +1,5 @@
-// System calls of this thread, counted by a filter that makes a signal of each: n_system_calls. For tests of loops that must
-// not make any, or a known number; include it in one file of a program.
+// System calls of this thread, counted by a filter that makes a signal of each: n_system_calls, and n_calls_of each number. For
+// tests of loops that must not make any, or a known number; include it in one file of a program.
 #ifndef YOKE_TEST_TRAPPED_CALLS_H
 #define YOKE_TEST_TRAPPED_CALLS_H
 
@@ -13,14 +13,33 @@
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <ucontext.h>
+
+enum { N_CALL_NUMBERS = 512 };
 
 static volatile sig_atomic_t n_system_calls;
+static volatile sig_atomic_t n_calls_of[N_CALL_NUMBERS];
+
+// What the call seems to return: 0.
+static void set_result(ucontext_t* context) {
+#if defined(__x86_64__)
+  context->uc_mcontext.gregs[REG_RAX] = 0;
+#elif defined(__aarch64__)
+  context->uc_mcontext.regs[0] = 0;
+#elif defined(__arm__)
+  context->uc_mcontext.arm_r0 = 0;
+#else
+  (void)context;
+#endif
+}
 
 static void on_system_call(int number, siginfo_t* info, void* context) {
   (void)number;
-  (void)info;
-  (void)context;
   n_system_calls++;
+  if (info->si_syscall >= 0 && info->si_syscall < N_CALL_NUMBERS) {
+    n_calls_of[info->si_syscall]++;
+  }
+  set_result(context);
 }
 
 // Every system call but the ends of the process and of a handler is counted and not made: a sleep returns at once. It cannot be
