@@ -23,13 +23,14 @@ typedef struct yoke_start_value {
 struct yoke_simulation {
   yoke_system* system;
   bool owns_system;
-  bool is_netlist;                    // the system is one netlist
-  _Atomic(yoke_state*) state;         // NULL until the start; other threads look at it
-  yoke_sink sink;                     // of the caller, by way of `messages`
-  yoke_sink outer;                    // of the caller
-  yoke_messages messages;             // what was said while it ran, for the summary
-  yoke_loop_info loop;                // of the run, or of the steps so far
-  yoke_ledger_result result;          // of the bond that was asked for last
+  bool is_netlist;             // the system is one netlist
+  int rank;                    // of its first thread among those that want a processor of their own
+  _Atomic(yoke_state*) state;  // NULL until the start; other threads look at it
+  yoke_sink sink;              // of the caller, by way of `messages`
+  yoke_sink outer;             // of the caller
+  yoke_messages messages;      // what was said while it ran, for the summary
+  yoke_loop_info loop;         // of the run, or of the steps so far
+  yoke_ledger_result result;   // of the bond that was asked for last
   char flow_from[512], flow_to[512];  // ends of the flow that was asked for last
   char* directory;                    // of the results being recorded; NULL: none
   char* results;             // where those of the last run lie, for the verdict; NULL: nowhere

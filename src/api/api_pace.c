@@ -6,6 +6,7 @@
 
 #include "api/api.h"
 #include "base/base_os.h"
+#include "unit/port/unit_port.h"
 
 #define LEAST_PERIOD_NS                                                                            \
   100000.0  // below it a sleep is no use, and a thread that never sleeps must not have priority
@@ -19,6 +20,7 @@ typedef struct yoke_api_pace {
   double factor;
   yoke_realtime_thread* threads;  // those that step
   bool with_priority;
+  int rank;  // of the first one
   void (*overdue)(void* to);
   void* to;
   yoke_thread* watchdog;
@@ -73,12 +75,13 @@ yoke_status yoke__api_pace_check(yoke_simulation* simulation, const yoke_run_set
                             yoke_status_text(YOKE_NO_MEMORY));
   }
   simulation->paced->factor = factor;
+  simulation->paced->rank = simulation->rank;
   return YOKE_OK;
 }
 
 static void enter(void* context, int thread) {
   yoke_api_pace* p = context;
-  yoke__realtime_enter(&p->threads[thread], thread, p->with_priority);
+  yoke__realtime_enter(&p->threads[thread], thread + p->rank, p->with_priority);
 }
 
 static void leave(void* context, int thread) {
@@ -153,6 +156,10 @@ void yoke__api_pace_begin(yoke_simulation* simulation, const yoke_run_settings* 
 
 void yoke__api_pace_end(yoke_simulation* simulation) {
   yoke_api_pace* p = simulation->paced;
+  for (size_t i = 0; i < simulation->system->n_units; i++) {
+    const yoke_unit* unit = &simulation->system->units[i].unit;
+    yoke__port_halt(unit->ops, unit->self);
+  }
   yoke__realtime_unlock_memory(simulation->pace->grants.memory);
   yoke__pool_run(simulation->system->pool, leave, p);
   atomic_store(&p->is_ending, true);

@@ -262,10 +262,17 @@ static void take_hello(server* s, const yoke_port_frame* hello) {
   }
 }
 
-static yoke_status advance(server* s, const yoke_port_frame* step) {
-  if (step->h > s->period * (1 + 1e-9) || step->h < s->period * (1 - 1e-9)) {
+static bool has_length(server* s, const yoke_port_frame* step) {
+  const bool is_right = step->h <= s->period * (1 + 1e-9) && step->h >= s->period * (1 - 1e-9);
+  if (!is_right) {
     snprintf(s->text, sizeof s->text, "a step of %.9g s is asked for, the file says %.9g s",
              step->h, s->period);
+  }
+  return is_right;
+}
+
+static yoke_status advance(server* s, const yoke_port_frame* step) {
+  if (!has_length(s, step)) {
     return YOKE_BAD_INPUT;
   }
   if (fabs(step->t - s->t) > 1e-3 * step->h) {
@@ -330,29 +337,46 @@ static void send_outputs(server* s) {
   }
 }
 
-static void take_command(server* s, const yoke_datagram* datagram) {
+// Of the machine's own frames.
+static bool take_frames(server* s, const yoke_datagram* datagram) {
+  const bool is_taken =
+      s->frames != NULL && !s->is_ending &&
+      s->frames->take_command(s->machine, datagram->bytes, datagram->n) == YOKE_TAKEN;
+  s->heard_ns = is_taken ? yoke__os_now_ns() : s->heard_ns;
+  return is_taken;
+}
+
+static bool take_inputs(server* s, const yoke_port_frame* step) {
+  if (s->frames != NULL || s->is_ending || step->sequence <= s->sequence || !is_sound(s, step)) {
+    return false;
+  }
+  if (!has_length(s, step)) {
+    refuse(s, step, YOKE_BAD_INPUT);
+    s->is_ending = true;
+    return false;
+  }
+  s->sequence = step->sequence;
+  s->echo_ns = step->sent_ns;
+  s->heard_ns = yoke__os_now_ns();
+  return write_inputs(s, step->values, false) >= 0;
+}
+
+// True: it is a command, and it counts.
+static bool take_command(server* s, const yoke_datagram* datagram) {
   yoke_port_frame frame;
-  const bool is_ours = yoke__port_read(datagram->bytes, datagram->n, &frame) == YOKE_PORT_OK;
-  if (!is_ours) {
-    if (s->frames != NULL && !s->is_ending) {
-      const bool is_taken =
-          s->frames->take_command(s->machine, datagram->bytes, datagram->n) == YOKE_TAKEN;
-      s->heard_ns = is_taken ? yoke__os_now_ns() : s->heard_ns;
-    }
-    return;
+  if (yoke__port_read(datagram->bytes, datagram->n, &frame) != YOKE_PORT_OK) {
+    return take_frames(s, datagram);
   }
   const bool is_present = frame.session == s->session;
+  if (frame.kind == YOKE_PORT_STEP && is_present) {
+    return take_inputs(s, &frame);
+  }
   if (frame.kind == YOKE_PORT_HELLO && is_present) {
     (void)yoke__carrier_send(s->carrier, s->answer, s->answer_size);
   } else if (frame.kind == YOKE_PORT_HELLO || (frame.kind == YOKE_PORT_STOP && is_present)) {
     s->is_ending = true;
-  } else if (frame.kind == YOKE_PORT_STEP && is_present && frame.sequence > s->sequence &&
-             s->frames == NULL && is_sound(s, &frame) && !s->is_ending) {
-    s->sequence = frame.sequence;
-    s->echo_ns = frame.sent_ns;
-    s->heard_ns = yoke__os_now_ns();
-    (void)write_inputs(s, frame.values, false);
   }
+  return false;
 }
 
 // A bench without a word for too long. A machine with frames of its own has a timeout of its own; it is given time for it.
@@ -369,7 +393,7 @@ static bool exchange(void* to) {
   send_outputs(s);
   const size_t n = yoke__carrier_receive(s->carrier, 0, s->arrived);
   for (size_t i = 0; i < n; i++) {
-    take_command(s, &s->arrived[i]);
+    (void)take_command(s, &s->arrived[i]);
   }
   s->n_steps++;
   const int64_t now = yoke__os_now_ns();
@@ -383,9 +407,9 @@ static bool exchange(void* to) {
 
 static void run_by_clock(server* s) {
   const yoke_run_settings run = {.pace = s->pace, .each = exchange, .to = s};
-  const int64_t now = yoke__os_now_ns();
-  s->heard_ns = s->asked_ns = now;
+  s->heard_ns = s->asked_ns = yoke__os_now_ns();
   s->is_lost = false;
+  s->simulation->rank = 1;  // on one machine the bench has the last processor
   yoke__os_sleep_ns((int64_t)(0.5e9 * s->period / s->pace));
   const yoke_status status = yoke_simulation_run(s->simulation, &run, NULL);
   if (status < 0 && status != YOKE_INTERRUPTED) {
@@ -411,8 +435,9 @@ static void take(server* s, const yoke_datagram* datagram, size_t i) {
   const bool is_command = s->simulation != NULL && s->port.clock == 1 &&
                           (is_ours ? frame.kind == YOKE_PORT_STEP : !is_port && s->frames != NULL);
   if (is_command) {
-    take_command(s, datagram);
-    run_by_clock(s);
+    if (take_command(s, datagram)) {
+      run_by_clock(s);
+    }
   } else if (is_port && frame.kind == YOKE_PORT_HELLO) {
     yoke__carrier_adopt(s->carrier, i);
     take_hello(s, &frame);

@@ -74,6 +74,9 @@ yoke_status yoke__scenario_keep_only(yoke_scenario* s, const char* name, yoke_me
   s->adaptive.is_given = false;
   s->calls = 1;
   s->is_alone = true;
+  // a machine stays with the clock, however late this process is
+  s->pacing.overrun = YOKE_OVERRUN_SKIP;
+  s->pacing.limit = INT64_MAX;
   static const yoke_scenario_name all = {"*", {NULL, 0, 0}};
   s->record_signals = &all;
   s->n_record_signals = 1;

@@ -465,15 +465,20 @@ static void report(void* self, const yoke_sink* sink) {
   }
 }
 
-static void terminate(void* self) {
-  port* p = self;
+// A machine that goes by its own clock is told to come to rest.
+static void halt(port* p) {
   uint8_t own[MAX_FRAMES];
-  const bool halts =
+  const bool can_halt =
       p->is_running && p->table->settings.is_paced && p->frames != NULL && p->frames->halt != NULL;
-  const size_t n = halts ? p->frames->halt(p->inner.self, own, sizeof own) : 0;
+  const size_t n = can_halt ? p->frames->halt(p->inner.self, own, sizeof own) : 0;
   if (n > 0) {
     (void)yoke__carrier_send(p->carrier, own, n);
   }
+}
+
+static void terminate(void* self) {
+  port* p = self;
+  halt(p);
   if (p->is_running) {
     (void)send_frame(p, YOKE_PORT_STOP, p->t_start, 0);
   }
@@ -618,6 +623,12 @@ const yoke_unit_ops* yoke__port_wrap(const yoke_unit_ops* inner, const yoke_port
   };
   table->ops.context = table;
   return &table->ops;
+}
+
+void yoke__port_halt(const yoke_unit_ops* ops, void* self) {
+  if (ops->create == create) {
+    halt(self);
+  }
 }
 
 bool yoke__port_look(const yoke_unit_ops* ops, const void* self, yoke_port_info* info) {
