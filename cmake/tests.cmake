@@ -168,6 +168,10 @@ foreach(source IN LISTS example_sources)
                         RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/examples)
   target_link_libraries(example.${name} PRIVATE yoke_shared yoke_warnings yoke_sanitize m)
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/examples)
+  # the other end of a port waits for a run: test/app/test_app_port.sh has one
+  if(name MATCHES "_plant$")
+    continue()
+  endif()
   add_test(NAME examples.${name} COMMAND example.${name}
            WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/examples)
   yoke_test_properties(examples.${name} examples)

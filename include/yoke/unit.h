@@ -34,10 +34,11 @@ typedef enum yoke_unit_kind {
   YOKE_KIND_FMU,      // FMI 1.0, 2.0 or 3.0
   YOKE_KIND_CIRCUIT,  // netlist
   YOKE_KIND_LIBRARY,  // model in a shared library of the user
+  YOKE_KIND_PORT,     // signals of a machine or another program, with no model
   YOKE_N_KINDS,
 } yoke_unit_kind;
 
-// The word of a kind in messages and files: "model", "law", "fmu", "circuit", "library"; "" for any other value.
+// The word of a kind in messages and files: "model", "law", "fmu", "circuit", "library", "port"; "" for any other value.
 YOKE_API const char* yoke_unit_kind_text(yoke_unit_kind kind);
 
 typedef enum yoke_type {

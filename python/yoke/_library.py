@@ -183,7 +183,7 @@ StepTimes = _struct("yoke_step_times", n_timed=c_uint64, median_s=c_double, p99_
 REAL, INTEGER, BOOLEAN, ENUMERATION, STRING, BINARY = range(6)
 TYPES = ("real", "integer", "boolean", "enumeration", "string", "binary")
 CAUSALITIES = ("input", "output", "parameter", "tunable", "state")
-KINDS = ("none", "model", "law", "fmu", "circuit", "library")
+KINDS = ("none", "model", "law", "fmu", "circuit", "library", "port")
 SEVERITIES = ("note", "warning", "error")
 HAS_START = 1  # YOKE_VARIABLE_HAS_START
 PORTABLE = 64  # YOKE_UNIT_PORTABLE

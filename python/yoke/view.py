@@ -26,7 +26,7 @@ class Variable:
 
 @dataclass(frozen=True)
 class UnitView:
-    """A unit or law of a system. type: its model or file; kind: model, law, fmu, circuit or library; step [s]: the
+    """A unit or law of a system. type: its model or file; kind: model, law, fmu, circuit, library or port; step [s]: the
     interval at which it is called; file, line, column: where it stands in the system file; n_calls: in a macro step, 0
     with a step of its own; has_auto_calls: chosen by `calls: auto`."""
     name: str

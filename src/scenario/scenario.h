@@ -175,6 +175,24 @@ typedef struct yoke_scenario_bounds {
   double min, max, slope;  // slope: change per second
 } yoke_scenario_bounds;
 
+// One number that goes through a port without a model: `torque: {unit: N.m, as: i16, scale: 0.001}`.
+typedef struct yoke_scenario_signal {
+  const char* name;
+  yoke_place place;
+  const char* dim;  // NULL: not given
+  yoke_type type;   // real, integer or boolean
+  int as;           // rank of the word: f64, f32, i8, u8, i16, u16, i32, u32, i64
+  double scale, offset, start;
+  bool has_start;
+} yoke_scenario_signal;
+
+typedef struct yoke_scenario_signals {
+  bool is_given;
+  yoke_place place;
+  const yoke_scenario_signal* all;
+  size_t n;
+} yoke_scenario_signals;
+
 // `port: udp`: the unit runs at the other end of a socket.
 typedef struct yoke_scenario_port {
   bool is_given;
@@ -187,6 +205,7 @@ typedef struct yoke_scenario_port {
   int64_t most_lost;        // answers missing in a row; 0: not given
   const yoke_scenario_bounds* limits;
   size_t n_limits;
+  yoke_scenario_signals inputs, outputs;  // of a port without a model
 } yoke_scenario_port;
 
 typedef struct yoke_scenario_unit {

@@ -6,17 +6,31 @@
 
 #define MOST_STEPS 9  // as a power of ten
 
+// Its file says what is at the other end.
+static bool is_played(const yoke_scenario_unit* unit) {
+  return unit->port.is_given && unit->kind != YOKE_KIND_PORT;
+}
+
 // NULL after a message.
 static const yoke_scenario_unit* choose(const yoke_scenario* s, const char* name,
                                         yoke_messages* messages) {
-  const yoke_scenario_unit* found = NULL;
+  const yoke_scenario_unit *found = NULL, *machine = NULL;
   size_t n_ports = 0;
   for (size_t i = 0; i < s->n_units; i++) {
     const yoke_scenario_unit* unit = &s->units[i];
-    n_ports += unit->port.is_given;
-    if (name[0] == '\0' ? unit->port.is_given : strcmp(unit->name, name) == 0) {
+    n_ports += is_played(unit);
+    machine = machine == NULL && unit->kind == YOKE_KIND_PORT ? unit : machine;
+    if (name[0] == '\0' ? is_played(unit) : strcmp(unit->name, name) == 0) {
       found = found == NULL ? unit : found;
     }
+  }
+  found = name[0] == '\0' && n_ports == 0 ? machine : found;
+  if (found != NULL && found->kind == YOKE_KIND_PORT) {
+    yoke__error(messages, found->place,
+                "unit '%s' has no model that could be played here: a machine or a program of yours "
+                "is at the other end",
+                found->name);
+    return NULL;
   }
   const yoke_place place = {s->path, 0, 0};
   if (name[0] == '\0' && n_ports != 1) {

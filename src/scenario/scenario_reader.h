@@ -71,6 +71,7 @@ extern const yoke_shape yoke__shape_trust;
 extern const yoke_shape yoke__shape_pace;
 extern const yoke_shape yoke__shape_safe;
 extern const yoke_shape yoke__shape_file;
+extern const yoke_shape yoke__shape_signals;
 
 // Reads all keys of a map by its table; unknown keys are errors that name the nearest known one.
 // where: what the map is, for messages ("the file", "'time'"). Anything but a map is an error;
@@ -196,6 +197,11 @@ yoke_key_reader yoke__read_safe;                  // yoke_scenario
 extern const yoke_scenario_pacing yoke__no_pace;  // the defaults
 extern const yoke_scenario_trust yoke__no_trust;  // the defaults
 extern const yoke_scenario_watch yoke__no_watch;  // nothing given
+
+// Signals of a port without a model (scenario_signals.c).
+yoke_key_reader yoke__read_signals;  // yoke_scenario_signals
+// When all keys of the unit were read: they give it a kind, or should not be there.
+void yoke__signals_check(yoke_reader* reader, yoke_scenario_unit* unit, const char* where);
 
 // ---- what is said to netlists (scenario_netlist.c)
 

@@ -395,6 +395,8 @@ static const yoke_key unit_keys[] = {
     {"limits", read_limits, &limits_shape, OF(port), NULL},
     {"lost", yoke__key_integer, &yoke__shape_value, OF(port.most_lost), &lost_range},
     {"on_loss", yoke__key_choice, &yoke__shape_value, OF(on_loss), losses},
+    {"inputs", yoke__read_signals, &yoke__shape_signals, OF(port.inputs), NULL},
+    {"outputs", yoke__read_signals, &yoke__shape_signals, OF(port.outputs), NULL},
 };
 
 static const yoke_key law_keys[] = {
@@ -475,9 +477,13 @@ static void read_unit(yoke_reader* reader, const yoke_node* node, bool is_law,
   const bool is_map =
       yoke__shape_walk(reader, node, is_law ? &law_shape : &unit_shape, where, unit);
   read_library(reader, yoke__node_first_of(node, (const char* const[]){"library", NULL}), unit);
+  yoke__signals_check(reader, unit, where);
   if (is_map && unit->kind == YOKE_KIND_NONE && !unit->is_kind_refused) {
     yoke__error(reader->messages, node->key_place, "%s has no kind: expected the key %s", where,
-                is_law ? "'law'" : "'model', 'fmu', 'circuit' or 'library'");
+                is_law                ? "'law'"
+                : unit->port.is_given ? "'model', 'fmu', 'circuit' or 'library', or the signals of "
+                                        "a machine in 'inputs' and 'outputs'"
+                                      : "'model', 'fmu', 'circuit' or 'library'");
   }
   check_kind(reader, node, unit, where);
   if (!is_law && is_map) {

@@ -8,6 +8,7 @@
 #include "base/base_os.h"
 #include "base/base_status.h"
 #include "system/system.h"
+#include "system/system_port.h"
 #include "unit/port/unit_port.h"
 
 // the heaviest work that still fits one thread's share makes a second thread pay [s]
@@ -295,6 +296,10 @@ static yoke_status find_type(yoke_system* system, yoke_system_unit* unit) {
   if (is_file(source)) {
     return open_file(system, unit);
   }
+  if (source->kind == YOKE_KIND_PORT) {
+    // its table is made with the port; one without a peer was reported
+    return source->port.peer == NULL ? YOKE_BAD_INPUT : YOKE_OK;
+  }
   const yoke_unit_ops* ops =
       yoke__models_find(yoke__registry_units(system->registry), source->type);
   if (ops == NULL) {
@@ -317,7 +322,14 @@ static yoke_status wrap_port(yoke_system* system, yoke_system_unit* unit) {
     const yoke_scenario_bounds* from = &port->limits[i];
     limits[i] = (yoke_port_bounds){from->name, from->place, from->min, from->max, from->slope};
   }
-  const yoke_port_settings settings = {.carrier = (yoke_carrier_kind)port->carrier,
+  const yoke_port_signals* signals = NULL;
+  if (unit->source->kind == YOKE_KIND_PORT) {
+    signals = yoke__system_port_signals(port, &system->arena);
+    YOKE_TRY_MEMORY(signals);
+    unit->unit.ops = &signals->ops;
+  }
+  const yoke_port_settings settings = {.signals = signals,
+                                       .carrier = (yoke_carrier_kind)port->carrier,
                                        .peer = port->peer,
                                        .bind = port->bind,
                                        .timeout_s = port->timeout_s,

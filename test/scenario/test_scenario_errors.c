@@ -175,7 +175,7 @@ static void test_units(void** state) {
        "5:44: error: 'iterations': expected an integer from 1 to 1000, found 0"},
       {"  b: {circuit: x.cir, log: true}\n", "5:23: error: unit 'b': 'log' is for FMUs"},
       {"  b: {port: x, twin: y}\n",
-       "5:13: error: 'port': expected none or udp, found the text 'x'\n"
+       "5:13: error: 'port': expected none, udp or shm, found the text 'x'\n"
        "5:16: error: twins are not supported by this version"},
       {"  b: {model: m, port: udp}\n",
        "5:17: error: unit 'b': 'port' needs 'peer', the address of the other end, such as peer: "

@@ -47,12 +47,14 @@ typedef struct port {
   yoke_port_list list;
   yoke_carrier* carrier;
   uint64_t session, sequence;
-  uint64_t heard;                 // number of the newest answer, where both follow the clock
-  double t_start, t_stop, stamp;  // [s]; stamp: of the last answer
-  double t;                       // end of the last step [s]
-  uint8_t *sent, *received;       // values
-  uint8_t* bytes;                 // one datagram
-  yoke_datagram* arrived;         // YOKE_DATAGRAM_MOST
+  uint64_t heard;                     // number of the newest answer, where both follow the clock
+  double t_start, t_stop, stamp;      // [s]; stamp: of the last answer
+  double t;                           // end of the last step [s]
+  uint8_t *sent, *received;           // values
+  uint8_t* packed;                    // what is sent, as it travels: `sent` itself, or made from it
+  size_t packed_size, received_size;  // bytes of values on the way
+  uint8_t* bytes;                     // one datagram
+  yoke_datagram* arrived;             // YOKE_DATAGRAM_MOST
   port_limit* limits;
   size_t n_limits;
   size_t* places;  // per variable: where its value lies in `received`, or YOKE_NOT_FOUND
@@ -106,7 +108,32 @@ static yoke_status gather(port* p, double h) {
     const port_limit* limit = &p->limits[i];
     YOKE_TRY(yoke__unit_set(&p->inner, limit->variable, limit->last, limit->n * sizeof(double)));
   }
+  if (p->table->settings.signals != NULL) {
+    const yoke_port_signals* s = p->table->settings.signals;
+    yoke__wire_pack(s->sent, s->n_sent, p->sent, p->packed, &p->counts.n_clipped);
+  }
   return YOKE_OK;
+}
+
+// The values of an answer. False: they cannot be.
+static bool spread(port* p, const yoke_port_frame* frame) {
+  const yoke_port_signals* s = p->table->settings.signals;
+  if (frame->size != p->received_size) {
+    return false;
+  }
+  if (s != NULL) {
+    return yoke__wire_unpack(s->received, s->n_received, frame->values, p->received);
+  }
+  if (frame->size > 0) {
+    memcpy(p->received, frame->values, frame->size);
+  }
+  return true;
+}
+
+// A machine need not know it: 0 is not checked.
+static bool is_same_list(const port* p, uint64_t fingerprint) {
+  return fingerprint == p->list.fingerprint ||
+         (fingerprint == 0 && p->table->settings.signals != NULL);
 }
 
 // ---- exchange
@@ -130,7 +157,7 @@ static bool send_bytes(port* p, yoke_port_kind kind, double t, double h, const u
 }
 
 static bool send_frame(port* p, yoke_port_kind kind, double t, double h) {
-  return send_bytes(p, kind, t, h, p->sent, kind == YOKE_PORT_STOP ? 0 : p->list.sent_size);
+  return send_bytes(p, kind, t, h, p->packed, kind == YOKE_PORT_STOP ? 0 : p->packed_size);
 }
 
 // Frames go alone where both ends follow the clock, and in a step where the other end waits for it.
@@ -185,18 +212,6 @@ static void note_times(port* p, const yoke_port_frame* frame) {
   yoke__histogram_add(&p->jitters, way - p->least_ns);
 }
 
-static void take_values(port* p, const yoke_port_frame* frame) {
-  if (frame->size > 0) {
-    memcpy(p->received, frame->values, frame->size);
-  }
-}
-
-static bool is_sound(const port* p, const yoke_port_frame* frame) {
-  const bool is_size_free = p->frames != NULL && p->is_running;
-  return frame->kind == YOKE_PORT_ANSWER && frame->signals == p->list.fingerprint &&
-         (is_size_free || frame->size == p->list.received_size);
-}
-
 // By the clock answers come when they come: the newest counts.
 static answer take_newest(port* p, const yoke_port_frame* frame) {
   if (frame->sequence <= p->heard) {
@@ -204,9 +219,12 @@ static answer take_newest(port* p, const yoke_port_frame* frame) {
     p->counts.n_stale += frame->sequence < p->heard;
     return NO_ANSWER;
   }
+  if (!spread(p, frame)) {
+    p->counts.n_refused++;
+    return NO_ANSWER;
+  }
   p->counts.n_missing += frame->sequence - p->heard - 1;
   p->heard = frame->sequence;
-  take_values(p, frame);
   p->stamp = frame->t;
   note_times(p, frame);
   return ANSWERED;
@@ -231,7 +249,7 @@ static answer take_frame(port* p, const yoke_datagram* datagram) {
   if (frame.kind == YOKE_PORT_FAULT) {
     return take_fault(p, &frame);
   }
-  if (!is_sound(p, &frame)) {
+  if (frame.kind != YOKE_PORT_ANSWER || !is_same_list(p, frame.signals)) {
     p->counts.n_refused++;
     return NO_ANSWER;
   }
@@ -240,8 +258,9 @@ static answer take_frame(port* p, const yoke_datagram* datagram) {
   }
   if (p->frames != NULL && p->is_running) {
     take_reports(p, &frame);
-  } else {
-    take_values(p, &frame);
+  } else if (!spread(p, &frame)) {
+    p->counts.n_refused++;
+    return NO_ANSWER;
   }
   p->stamp = frame.t;
   note_times(p, &frame);
@@ -357,9 +376,10 @@ static yoke_status enter_init(void* self, double t_start, double t_stop, const y
   }
   if (found == NO_ANSWER) {
     const char* trouble = yoke__carrier_trouble(p->carrier);
-    return yoke_fail(sink, YOKE_IO,
-                     "nobody answers at %s%s%s; `yoke rig` with the same file plays the other end",
-                     s->peer, trouble == NULL ? "" : ": ", trouble == NULL ? "" : trouble);
+    return yoke_fail(sink, YOKE_IO, "nobody answers at %s%s%s; %s", s->peer,
+                     trouble == NULL ? "" : ": ", trouble == NULL ? "" : trouble,
+                     s->signals == NULL ? "`yoke rig` with the same file plays the other end"
+                                        : "a machine or a program of yours is expected there");
   }
   p->is_running = true;
   p->round_trips = p->jitters = (yoke_histogram){0};  // of steps, not of the greeting
@@ -452,8 +472,10 @@ static void report(void* self, const yoke_sink* sink) {
   }
   p->n_told = n_odd;
   if (i.n_clipped > 0) {
-    yoke__notify(sink, YOKE_WARNING, "%llu values were outside of 'limits' and sent as these allow",
-                 (unsigned long long)i.n_clipped);
+    yoke__notify(sink, YOKE_WARNING,
+                 "%llu values were outside of 'limits'%s and sent as these allow",
+                 (unsigned long long)i.n_clipped,
+                 p->table->settings.signals == NULL ? "" : " or of their types on the wire,");
   }
   if (i.n_lost + i.n_refused + i.n_foreign + i.n_overflow > 0) {
     yoke__notify(sink, YOKE_WARNING,
@@ -496,6 +518,19 @@ static void close_port(void* self) {
 
 // ---- creation
 
+// How values travel: as they lie here, or as the machine has them.
+static yoke_status lay_wire(port* p) {
+  const yoke_port_signals* s = p->table->settings.signals;
+  p->packed = s == NULL ? p->sent : yoke__arena_take(&p->arena, s->sent_size + 8);
+  YOKE_TRY_MEMORY(p->packed);
+  p->packed_size = s == NULL ? p->list.sent_size : s->sent_size;
+  p->received_size = s == NULL ? p->list.received_size : s->received_size;
+  if (s != NULL) {
+    p->list.fingerprint = yoke__port_signals_hash(s, p->list.fingerprint);
+  }
+  return YOKE_OK;
+}
+
 static yoke_status lay_values(port* p) {
   const size_t n_variables = p->info.n_variables;
   p->sent = yoke__arena_take(&p->arena, p->list.sent_size + 8);
@@ -504,6 +539,7 @@ static yoke_status lay_values(port* p) {
   p->arrived = yoke__arena_array(&p->arena, YOKE_DATAGRAM_MOST, sizeof *p->arrived);
   p->places = yoke__arena_array(&p->arena, n_variables + 1, sizeof *p->places);
   YOKE_TRY_MEMORY(p->sent && p->received && p->bytes && p->arrived && p->places);
+  YOKE_TRY(lay_wire(p));
   for (size_t i = 0; i < n_variables; i++) {
     p->places[i] = YOKE_NOT_FOUND;
   }

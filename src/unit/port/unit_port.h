@@ -9,6 +9,7 @@
 #include "base/base_arena.h"
 #include "base/base_message.h"
 #include "unit/port/port_carrier.h"
+#include "unit/port/port_signals.h"
 #include "yoke/port.h"
 #include "yoke/unit.h"
 
@@ -20,6 +21,7 @@ typedef struct yoke_port_bounds {
 } yoke_port_bounds;
 
 typedef struct yoke_port_settings {
+  const yoke_port_signals* signals;  // of a machine; NULL: values travel as they lie in memory
   yoke_carrier_kind carrier;
   const char* peer;  // address of the other end
   const char* bind;  // where this end listens; NULL: any free port of loopback
