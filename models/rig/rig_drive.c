@@ -121,7 +121,9 @@ static void follow_word(yoke_rig_drive* drive, int word) {
     begin_quick_stop(drive);
   } else {
     const int wish = !(request & 0x01) ? 0 : !(request & 0x08) ? 1 : 2;
-    if (drive->state < YOKE_RIG_ENABLED && drive->state < next[wish]) {
+    // only a shutdown leaves disabled: a delayed "enable" must not start a drive that has stopped by itself
+    const bool is_closed = drive->state == YOKE_RIG_DISABLED && wish > 0;
+    if (drive->state < next[wish] && drive->state < YOKE_RIG_ENABLED && !is_closed) {
       drive->state++;
     } else if (drive->state == YOKE_RIG_ENABLED && wish < 2) {
       power_off(drive, next[wish]);

@@ -335,6 +335,22 @@ static void test_five_reports_lost_b14(void** state) {
   }
 }
 
+// B-14: commands on the way while the drives stopped by themselves arrive later, and start nothing
+static void test_delayed_commands_start_nothing_b14(void** state) {
+  (void)state;
+  sim s = open_steady("'0.5 delay out 0.1 0'", "cell_noise: 0, latency: 0");
+  sim_steps(&s, 505);
+  check_near(rig_whole(&s, "state_mut"), YOKE_RIG_QUICK_STOP, 0.0);
+  sim_steps(&s, 75);
+  for (int k = 580; k < 800; k++) {
+    check_near(rig_whole(&s, "state_mut"), YOKE_RIG_DISABLED, 0.0);
+    check_near(rig_whole(&s, "state_lm"), YOKE_RIG_DISABLED, 0.0);
+    check_near(sim_read(&s, "rig.shaft"), 0.0, 0.5);
+    sim_steps(&s, 1);
+  }
+  sim_close(&s);
+}
+
 // what is sent arrives: once, late, twice, overtaken
 static void test_link_by_hand(void** state) {
   (void)state;
@@ -567,6 +583,7 @@ int main(void) {
       cmocka_unit_test(test_one_percent_loss_b14),
       cmocka_unit_test(test_five_lost_in_a_row_b14),
       cmocka_unit_test(test_five_reports_lost_b14),
+      cmocka_unit_test(test_delayed_commands_start_nothing_b14),
       cmocka_unit_test(test_link_by_hand),
       cmocka_unit_test(test_link_in_the_unit),
       cmocka_unit_test(test_link_faults_on_demand),

@@ -215,7 +215,9 @@ static void test_state_machine(void** state) {
     uint16_t word;
     yoke_rig_state state;
   } walk[] = {
-      {YOKE_RIG_WORD_ENABLE, YOKE_RIG_READY},  // one state at a time
+      {YOKE_RIG_WORD_ENABLE, YOKE_RIG_DISABLED},  // only a shutdown leads out of disabled
+      {YOKE_RIG_WORD_SWITCH_ON, YOKE_RIG_DISABLED},
+      {YOKE_RIG_WORD_SHUTDOWN, YOKE_RIG_READY},
       {YOKE_RIG_WORD_SHUTDOWN, YOKE_RIG_READY},
       {YOKE_RIG_WORD_SWITCH_ON, YOKE_RIG_SWITCHED_ON},
       {YOKE_RIG_WORD_SWITCH_ON, YOKE_RIG_SWITCHED_ON},
@@ -225,6 +227,7 @@ static void test_state_machine(void** state) {
       {YOKE_RIG_WORD_QUICK_STOP, YOKE_RIG_QUICK_STOP},
       {YOKE_RIG_WORD_ENABLE, YOKE_RIG_QUICK_STOP},
       {0, YOKE_RIG_DISABLED},
+      {YOKE_RIG_WORD_ENABLE, YOKE_RIG_DISABLED},  // it may have been sent long ago
   };
   for (size_t i = 0; i < sizeof walk / sizeof walk[0]; i++) {
     const yoke_frame_command command = {(uint16_t)(walk[i].word | YOKE_RIG_SPEED << 12), 0, 1000};
