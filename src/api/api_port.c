@@ -50,7 +50,8 @@ typedef struct server {
   size_t answer_size;  // bytes of the last answer, for who asks again
   uint8_t answer[YOKE_PORT_MAX_SIZE];
   uint64_t n_steps;
-  int64_t heard_ns;  // when the peer was last heard
+  uint64_t n_refused;  // datagrams of the peer that are damaged, cut or none of ours
+  int64_t heard_ns;    // when the peer was last heard
   bool is_over;
   // by the clock
   uint64_t cycle, echo_ns;  // of answers: their number; the clock of the newest command
@@ -284,7 +285,8 @@ static yoke_status advance(server* s, const yoke_port_frame* step) {
   if (s->frames == NULL) {
     YOKE_TRY(write_inputs(s, step->values, false));
   } else if (step->size > 0) {
-    (void)s->frames->take_command(s->machine, step->values, step->size);
+    s->n_refused +=
+        s->frames->take_command(s->machine, step->values, step->size) == YOKE_TAKEN_REFUSED;
   }
   const yoke_status status = yoke_simulation_step(s->simulation);
   YOKE_TRY(status);
@@ -337,13 +339,17 @@ static void send_outputs(server* s) {
   }
 }
 
-// Of the machine's own frames.
+// A datagram of the machine's own frames, or one that is damaged.
 static bool take_frames(server* s, const yoke_datagram* datagram) {
-  const bool is_taken =
-      s->frames != NULL && !s->is_ending &&
-      s->frames->take_command(s->machine, datagram->bytes, datagram->n) == YOKE_TAKEN;
-  s->heard_ns = is_taken ? yoke__os_now_ns() : s->heard_ns;
-  return is_taken;
+  if (s->is_ending) {
+    return false;
+  }
+  const yoke_taken taken = s->frames == NULL
+                               ? YOKE_TAKEN_REFUSED
+                               : s->frames->take_command(s->machine, datagram->bytes, datagram->n);
+  s->n_refused += taken == YOKE_TAKEN_REFUSED;
+  s->heard_ns = taken == YOKE_TAKEN ? yoke__os_now_ns() : s->heard_ns;
+  return taken == YOKE_TAKEN;
 }
 
 static bool take_inputs(server* s, const yoke_port_frame* step) {
@@ -442,7 +448,7 @@ static void take(server* s, const yoke_datagram* datagram, size_t i) {
     yoke__carrier_adopt(s->carrier, i);
     take_hello(s, &frame);
   } else if (!is_port) {
-    return;
+    s->n_refused++;
   } else if (frame.kind == YOKE_PORT_STEP && is_ours) {
     yoke__carrier_adopt(s->carrier, i);  // it may have been silent for long
     take_step(s, &frame);
@@ -473,6 +479,19 @@ static void serve(server* s) {
     for (size_t i = 0; i < n && !s->is_over && !s->is_moved; i++) {
       take(s, &arrived[i], i);
     }
+  }
+}
+
+// What came and was none of a run's business, said once.
+static void report_odd(const server* s) {
+  const yoke_carrier_counts counts = yoke__carrier_count(s->carrier);
+  const uint64_t n_refused = s->n_refused + counts.n_cut;
+  if (n_refused + counts.n_foreign + counts.n_overflow > 0) {
+    yoke__notify(&s->outer, YOKE_WARNING,
+                 "%llu datagrams were damaged, %llu came from elsewhere, %llu were lost in the "
+                 "kernel",
+                 (unsigned long long)n_refused, (unsigned long long)counts.n_foreign,
+                 (unsigned long long)counts.n_overflow);
   }
 }
 
@@ -527,6 +546,7 @@ yoke_status yoke_port_serve(const char* path, const yoke_load_settings* load,
   if (status >= 0) {
     serve(s);
     (void)is_wanted(s);  // the last number of steps
+    report_odd(s);
   }
   end_run(s);
   yoke__carrier_close(&s->carrier);
