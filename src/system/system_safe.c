@@ -40,11 +40,12 @@ static bool resolve_action(yoke_system* system, const yoke_scenario_action* sour
   }
   yoke_system_unit* unit = &system->units[action->unit];
   const yoke_variable* v = &unit->unit.info->variables[action->variable];
-  if (v->causality != YOKE_INPUT || unit->is_law) {
+  const bool is_real = v->type == YOKE_REAL;
+  const bool is_switch = v->causality == YOKE_TUNABLE && !is_real;  // such as the enable of a drive
+  if ((v->causality != YOKE_INPUT && !is_switch) || unit->is_law) {
     return refuse(system, source,
                   unit->is_law ? "is of a law; expected an input of a unit" : "is no input");
   }
-  const bool is_real = v->type == YOKE_REAL;
   if (n != 1 || (!is_real && yoke__variable_count(v) != 1)) {
     return refuse(system, source, "is an array; expected one number, as in u[0] of reals");
   }
