@@ -696,6 +696,16 @@ static void notify(const yoke_sink* sink, yoke_severity severity, const char* fo
   yoke_send(sink, &(yoke_message){.severity = severity, .time = (double)NAN, .text = text});
 }
 
+static void report_held(const bench* b, int64_t n_held, const yoke_sink* sink) {
+  if (b->end == YOKE_END_BENCH) {
+    notify(sink, YOKE_NOTE, "%lld of %lld cycles without new report", (long long)b->n_held_reports,
+           (long long)b->n_calls);
+  } else {
+    notify(sink, YOKE_NOTE, "%lld of %lld cycles without new command, %lld without new report",
+           (long long)n_held, (long long)b->n_calls, (long long)b->n_held_reports);
+  }
+}
+
 // What a person should know: that the rig stopped by itself and why; commands that were held or limited.
 static void bench_report(void* self, const yoke_sink* sink) {
   bench* b = self;
@@ -718,11 +728,10 @@ static void bench_report(void* self, const yoke_sink* sink) {
     }
     b->is_stop_told = 1;
   }
-  // until the first command has come through, the drives hold nothing
-  const int64_t n_held = b->n_held - b->latency;
+  // until the first command has come through, the drives hold nothing; the bench's end does not see what they hold
+  const int64_t n_held = b->end == YOKE_END_BENCH ? 0 : b->n_held - b->latency;
   if (n_held > b->n_held_told || b->n_held_reports > b->n_held_told) {
-    notify(sink, YOKE_NOTE, "%lld of %lld cycles without new command, %lld without new report",
-           (long long)n_held, (long long)b->n_calls, (long long)b->n_held_reports);
+    report_held(b, n_held, sink);
     b->n_held_told = n_held > b->n_held_reports ? n_held : b->n_held_reports;
   }
   if (b->n_clipped > b->n_clipped_told) {

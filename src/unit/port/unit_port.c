@@ -464,6 +464,10 @@ static void fill_info(const port* p, yoke_port_info* info) {
 static void report(void* self, const yoke_sink* sink) {
   port* p = self;
   yoke_port_info i;
+  // what the machine's frames have told this end
+  if (p->frames != NULL && p->inner.ops->report != NULL) {
+    p->inner.ops->report(p->inner.self, sink);
+  }
   fill_info(self, &i);
   const uint64_t n_odd =
       i.n_lost + i.n_refused + i.n_foreign + i.n_overflow + i.n_clipped;  // each is told once
