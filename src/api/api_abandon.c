@@ -56,6 +56,10 @@ yoke_status yoke_simulation_abandon(yoke_simulation* simulation, const yoke_mess
   await_step(simulation);
   yoke_loop_info* loop = &simulation->loop;
   loop->status = why->status;
+  yoke_pace* pace = simulation->pace;
+  if (pace != NULL && why->status != YOKE_INTERRUPTED) {
+    pace->safe.now = yoke__safe_next(pace->safe.now, YOKE_SAFE_HANG);
+  }
   yoke__failure_set(&loop->failure, why, YOKE_NOT_FOUND);
   yoke__messages_add(&simulation->messages, why);
   if (loop->begin_ns != 0) {

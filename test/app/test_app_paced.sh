@@ -137,6 +137,7 @@ faulty hang >bad.yaml
 run 1 run bad.yaml --trust none --out bad
 says "unit 'bad' at t = 0.2 s: has not returned from step in the time that the watchdog allows"
 if [ -f bad/results.csv ]; then pass; else bad 'no results after a hang'; fi
+says '"state": "FAULT"' bad/summary.json
 
 # ---- what cannot be paced
 run 2 run calm.yaml --realtime=0
