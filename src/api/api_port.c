@@ -53,6 +53,7 @@ typedef struct server {
   uint64_t n_refused;  // datagrams of the peer that are damaged, cut or none of ours
   int64_t heard_ns;    // when the peer was last heard
   bool is_over;
+  yoke_status recorded;  // of all runs: the first that could not be written
   // by the clock
   uint64_t cycle, echo_ns;  // of answers: their number; the clock of the newest command
   int64_t asked_ns;         // when the caller was asked
@@ -75,7 +76,10 @@ static void hear(void* to, const yoke_message* message) {
 // ---- one run
 
 static void end_run(server* s) {
-  (void)yoke_simulation_record_stop(s->simulation, NULL);
+  const yoke_status status = yoke_simulation_record_stop(s->simulation, NULL);
+  if (s->simulation != NULL && s->settings->directory != NULL && s->recorded >= 0) {
+    s->recorded = status;
+  }
   yoke_simulation_destroy(&s->simulation);
   yoke__arena_free(&s->arena);
   s->arena = (yoke_arena){0};
@@ -549,6 +553,7 @@ yoke_status yoke_port_serve(const char* path, const yoke_load_settings* load,
     report_odd(s);
   }
   end_run(s);
+  status = status < 0 ? status : s->recorded;
   yoke__carrier_close(&s->carrier);
   free(s);
   return status < 0 ? status : YOKE_OK;
