@@ -200,6 +200,11 @@ static void count_step(const loop* l) {
   }
 }
 
+static yoke_status judge(const loop* l, yoke_status status) {
+  const bool is_asked = l->settings->judge != NULL && !is_stopping(l);
+  return is_asked ? l->settings->judge(l->settings->to, status) : status;
+}
+
 // The macro steps of one release: those that were missed, then its own.
 static yoke_status compute(const loop* l, int64_t* n) {
   yoke_pace* pace = l->pace;
@@ -219,6 +224,7 @@ static yoke_status compute(const loop* l, int64_t* n) {
     }
     ++*n;
     count_step(l);
+    status = judge(l, status);
     if (status != YOKE_OK) {
       return status;
     }
@@ -331,7 +337,7 @@ yoke_status yoke__master_paced_loop(const yoke_system* system, yoke_state* state
   tell_rig(&l, YOKE_SAFE_INITIALISED);
   tell_rig(&l, YOKE_SAFE_CALIBRATED);
   tell_rig(&l, YOKE_SAFE_START);
-  let_workers_wait(system, state, false);
+  let_workers_wait(system, state, settings->is_patient);
   state->pace = l.pace;
   yoke__pace_start(l.pace);
   l.shown_ns = l.pace->grid.start_ns;

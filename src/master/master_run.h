@@ -15,6 +15,10 @@ typedef struct yoke_loop_settings {
   void* to;
   yoke_pace* pace;                    // the run follows its clock; NULL: as fast as it goes
   const atomic_bool* is_stop_wanted;  // emergency stop of a paced run; NULL: never
+  // after every macro step of a paced run that is not stopping yet; its answer stands for the status of the step; NULL: none
+  yoke_status (*judge)(void* to, yoke_status status);
+  bool
+      is_patient;  // the clock of a paced run is no real one: what a method computes in its own thread is waited for
 } yoke_loop_settings;
 
 // How it went so far. Zeroed is the beginning.

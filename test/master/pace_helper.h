@@ -141,7 +141,7 @@ static paced paced_open(const char* text) {
   return p;
 }
 
-static yoke_status paced_run(paced* p) {
+static inline yoke_status paced_run(paced* p) {
   return yoke__master_loop(p->s.system, p->s.state, &p->settings, &p->info);
 }
 
