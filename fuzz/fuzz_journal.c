@@ -17,7 +17,8 @@ static yoke_status look_at(void* context, const yoke_journal_row* row) {
   size_t* n_rows = context;
   (*n_rows)++;
   if (row->status <= YOKE_RUN_PENDING || row->status >= YOKE_RUN_N_STATUSES ||
-      memchr(row->reason, '\n', strlen(row->reason)) != NULL || isinf(row->t)) {
+      memchr(row->reason, '\n', strlen(row->reason)) != NULL || isinf(row->t) ||
+      row->began >= YOKE_N_RUN_STATES || row->ended >= YOKE_N_RUN_STATES) {
     abort();
   }
   for (size_t i = 0; i < N_MEASURES; i++) {
@@ -45,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
     abort();
   }
   yoke__journal_difference(identity, identity, why, sizeof why);
-  yoke__journal_difference("yoke-study,1,vary=0", identity, why, sizeof why);
+  yoke__journal_difference("yoke-study,2,vary=0", identity, why, sizeof why);
   free(identity);
   return 0;
 }

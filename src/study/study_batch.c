@@ -101,6 +101,7 @@ static yoke_status keep_result(batch* b, const yoke_share_message* m) {
   }
   YOKE_TRY(yoke__study_result_set(c->result, (yoke_run_status)m->status, m->t, m->values, m->n,
                                   m->text));
+  c->result->ended = (yoke_run_state)m->ended;
   return report(b, c);
 }
 

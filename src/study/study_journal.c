@@ -9,10 +9,11 @@
 #include "base/base_check.h"
 #include "base/base_hash.h"
 #include "base/base_number.h"
+#include "master/master_safe.h"
 #include "yoke/yoke.h"
 
-#define MAGIC         "yoke-study,1"
-#define N_FIXED_CELLS 6  // point, repeat, status, t_reached, reason, check
+#define MAGIC         "yoke-study,2"
+#define N_FIXED_CELLS 8  // point, repeat, status, t_reached, reason, began, ended, check
 
 // ---- identity
 
@@ -158,7 +159,12 @@ void yoke__journal_cells(const yoke_study_plan* plan, size_t point, const yoke_s
 void yoke__journal_header(const yoke_study_plan* plan, yoke_text* line) {
   yoke__text_add(line, "point,repeat,");
   yoke__journal_titles(plan, line);
-  yoke__text_add(line, ",check\n");
+  yoke__text_add(line, ",began,ended,check\n");
+}
+
+// "" where a run has no such states.
+static const char* state_word(yoke_run_state state) {
+  return state == YOKE_RUN_INIT ? "" : yoke__safe_words[state];
 }
 
 static uint32_t check_of(const char* bytes, size_t n) {
@@ -171,6 +177,7 @@ void yoke__journal_line(const yoke_study_plan* plan, size_t point, size_t repeat
   const size_t start = line->n;
   yoke__text_add(line, "%zu,%zu,", point, repeat);
   yoke__journal_cells(plan, point, result, line);
+  yoke__text_add(line, ",%s,%s", state_word(result->began), state_word(result->ended));
   if (line->status >= 0) {
     yoke__text_add(line, ",%08x\n", (unsigned)check_of(line->bytes + start, line->n - start));
   }
@@ -243,6 +250,16 @@ static bool read_number(const char* cell, double* out) {
   return cell[0] == '\0' || (yoke__number_parse(cell, out) && yoke__is_finite(*out));
 }
 
+static bool read_state(const char* cell, yoke_run_state* out) {
+  for (int i = YOKE_RUN_INIT; i < YOKE_N_RUN_STATES; i++) {
+    if (strcmp(state_word((yoke_run_state)i), cell) == 0) {
+      *out = (yoke_run_state)i;
+      return true;
+    }
+  }
+  return false;
+}
+
 static bool read_row(reader* r, yoke_journal_row* row) {
   char** cell = r->cells + 2 + r->n_axes;
   if (!cut_cells(r) || !read_index(r->cells[0], &row->point) ||
@@ -264,7 +281,8 @@ static bool read_row(reader* r, yoke_journal_row* row) {
   row->status = (yoke_run_status)status;
   row->values = r->values;
   row->reason = cell[2 + r->n_measures];
-  return true;
+  return read_state(cell[3 + r->n_measures], &row->began) &&
+         read_state(cell[4 + r->n_measures], &row->ended);
 }
 
 // One line of n bytes: sound or not.

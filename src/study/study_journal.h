@@ -1,9 +1,10 @@
 // The journal of a study: one line per run that has ended, written at once, so that a killed study goes on where it was.
 //
-//   yoke-study,1,version=5f..,system=a0..,files=..,set=..,vary=..,measure=..,limit=..,reference=..,current=..,seed=..
-//   point,repeat,time.step,status,t_reached,ter,reason,check
-//   3,0,0.001,done,10,1523.25,,9f3b11c2
+//   yoke-study,2,version=5f..,system=a0..,files=..,set=..,vary=..,measure=..,limit=..,reference=..,current=..,seed=..
+//   point,repeat,time.step,status,t_reached,ter,reason,began,ended,check
+//   3,0,0.001,done,10,1523.25,,SAFE,SAFE,9f3b11c2
 //
+// `began` and `ended` are the states of a machine before and after the run (study_rig.h), empty without one.
 // The first line tells studies apart: a hash of everything that decides the numbers. `check` is a hash of the line before
 // it: a line that was torn by a kill or a full disk does not count, and its run is done again.
 #ifndef YOKE_STUDY_JOURNAL_H
@@ -46,6 +47,7 @@ typedef struct yoke_journal_row {
   double t;
   const double* values;
   const char* reason;
+  yoke_run_state began, ended;
 } yoke_journal_row;
 
 typedef struct yoke_journal_info {

@@ -9,6 +9,7 @@
 #include "base/base_os.h"
 #include "base/base_path.h"
 #include "base/base_status.h"
+#include "master/master_pace.h"
 #include "quality/quality_ledger.h"
 #include "record/record_read.h"
 #include "scenario/scenario_circuit.h"
@@ -34,6 +35,7 @@ typedef struct run {
   yoke_csv reference;  // of this point, if the plan makes one
   const atomic_bool* is_cancelled;
   yoke_study_result* result;
+  yoke_status error;  // of the judge of a run with a machine
 } run;
 
 // ---- outcome
@@ -229,6 +231,15 @@ static yoke_status make_reference(run* r, size_t point, size_t repeat) {
   yoke_system* system = NULL;
   yoke_state* state = NULL;
   YOKE_TRY(build_point(r->plan, point, repeat, true, r->messages, &system, &state));
+  const char* machine = yoke__rig_machine(system);
+  if (machine != NULL) {
+    yoke__error(r->messages, (yoke_place){0},
+                "--reference-set: unit '%s' is a real machine, which is not run twice for a point: "
+                "put a model in its place (port: none)",
+                machine);
+    yoke__study_destroy(&system, &state);
+    return YOKE_BAD_INPUT;
+  }
   const yoke_status status =
       yoke__study_reference(r->plan, r->system, system, state, r->result != NULL, r->is_cancelled,
                             r->messages, &r->reference);
@@ -258,9 +269,69 @@ static yoke_status bind_probes(run* r) {
   return worst;
 }
 
+// ---- the machine
+
+static void leave_machine(run* r, yoke_run_state state) {
+  r->result->ended = state;
+  if (yoke__rig_machine(r->system) != NULL) {
+    r->result->is_latched = state != YOKE_RUN_SAFE;
+    if (r->plan->rig != NULL) {
+      r->plan->rig->state = state;
+    }
+  }
+}
+
+// A machine of which nothing is known is led to the safe state first; then the run has a system of its own. Negative: it is
+// not there, and the result says why.
+static yoke_status reach_safe(run* r, size_t point, size_t repeat) {
+  const bool is_known = r->plan->rig != NULL && r->plan->rig->state == YOKE_RUN_SAFE;
+  if (r->result == NULL || yoke__rig_machine(r->system) == NULL) {
+    return YOKE_OK;
+  }
+  if (!is_known) {
+    yoke_rig_end end;
+    YOKE_TRY(yoke__rig_run(r->system, r->state, NULL, &end));
+    leave_machine(r, end.state);
+    if (end.state != YOKE_RUN_SAFE) {
+      char why[YOKE_MESSAGE_TEXT_SIZE] = "", reason[YOKE_MESSAGE_TEXT_SIZE + 64];
+      yoke_message_format(&end.failure.message, why, sizeof why);
+      snprintf(reason, sizeof reason, "not in SAFE before the run: %s", why);
+      YOKE_TRY(note(r, YOKE_RUN_FAILED, reason));
+      return YOKE_UNIT_FAILED;
+    }
+    yoke__study_destroy(&r->system, &r->state);
+    YOKE_TRY(yoke__study_build(r->plan, point, repeat, r->messages, &r->system, &r->state));
+  }
+  r->result->began = YOKE_RUN_SAFE;
+  return YOKE_OK;
+}
+
+// Nobody answers where a machine was: nothing is known of its state, and the setting is not to blame.
+static yoke_status note_absence(run* r, yoke_status status) {
+  if (status != YOKE_IO || r->plan->rig == NULL || r->plan->rig->machine[0] == '\0') {
+    return note_refusal(r, status);
+  }
+  YOKE_TRY(note_refusal(r, status));
+  r->result->status = YOKE_RUN_FAILED;
+  r->result->ended = r->plan->rig->state = YOKE_RUN_FAULT;
+  r->result->is_latched = true;
+  return YOKE_OK;
+}
+
+static void look_for_machine(const run* r) {
+  const char* machine = yoke__rig_machine(r->system);
+  if (r->plan->rig != NULL && machine != NULL) {
+    snprintf(r->plan->rig->machine, sizeof r->plan->rig->machine, "%s", machine);
+    r->plan->rig->has_actions = r->system->n_actions > 0;
+  }
+}
+
+// ---- start, all of it
+
 static yoke_status prepare(run* r, size_t point, size_t repeat) {
   yoke_status status =
       yoke__study_build(r->plan, point, repeat, r->messages, &r->system, &r->state);
+  status = status < 0 ? status : reach_safe(r, point, repeat);
   if (status >= 0 && r->plan->n_reference_sets > 0) {
     status = make_reference(r, point, repeat);
   }
@@ -302,6 +373,9 @@ yoke_status yoke__study_check(const yoke_study_plan* plan, size_t point, size_t 
                               yoke_messages* messages) {
   run r = {.plan = plan, .messages = messages};
   const yoke_status status = prepare(&r, point, repeat);
+  if (status >= 0) {
+    look_for_machine(&r);
+  }
   clean_up(&r);
   return status;
 }
@@ -391,16 +465,19 @@ static yoke_status judge(run* r, bool is_end) {
   return r->result->status == YOKE_RUN_PENDING ? check_limits(r, is_end) : YOKE_OK;
 }
 
-static yoke_status step(run* r) {
-  const yoke_status status = yoke__master_step(r->system, r->state);
-  if (status < 0 && !yoke__status_is_shortage(status)) {
-    YOKE_TRY(check_quality(r));
-    return r->result->status != YOKE_RUN_PENDING
-               ? YOKE_OK
-               : note_message(r, status == YOKE_DIVERGED ? YOKE_RUN_DIVERGED : YOKE_RUN_FAILED,
-                              &r->state->failure.message);
+static yoke_status fail_run(run* r, yoke_status status, const yoke_message* message) {
+  if (yoke__status_is_shortage(status)) {
+    return status;
   }
-  YOKE_TRY(status);
+  YOKE_TRY(check_quality(r));
+  return r->result->status != YOKE_RUN_PENDING
+             ? YOKE_OK
+             : note_message(r, status == YOKE_DIVERGED ? YOKE_RUN_DIVERGED : YOKE_RUN_FAILED,
+                            message);
+}
+
+// A step that was taken.
+static yoke_status look_at_step(run* r, yoke_status status) {
   r->result->t = r->state->t;
   for (size_t i = 0; i < r->plan->n_measures + r->plan->n_limits; i++) {
     yoke__probe_sample(&r->probes[i], r->system, r->state);
@@ -437,15 +514,7 @@ static yoke_status note_remarks(run* r) {
   return note(r, r->result->status, reason);
 }
 
-static yoke_status step_to_end(run* r, const atomic_bool* is_cancelled) {
-  r->result->t = r->state->t;
-  YOKE_TRY(judge(r, r->state->n_slots >= r->system->n_slots));
-  while (r->result->status == YOKE_RUN_PENDING) {
-    if (atomic_load_explicit(is_cancelled, memory_order_relaxed)) {
-      return YOKE_INTERRUPTED;
-    }
-    YOKE_TRY(step(r));
-  }
+static yoke_status keep_values(run* r) {
   if (!yoke__run_is_good(r->result->status)) {
     return YOKE_OK;
   }
@@ -455,6 +524,60 @@ static yoke_status step_to_end(run* r, const atomic_bool* is_cancelled) {
   return note_remarks(r);
 }
 
+static yoke_status step(run* r) {
+  const yoke_status status = yoke__master_step(r->system, r->state);
+  return status < 0 ? fail_run(r, status, &r->state->failure.message) : look_at_step(r, status);
+}
+
+static yoke_status step_to_end(run* r) {
+  while (r->result->status == YOKE_RUN_PENDING) {
+    if (!goes_on(r)) {
+      return YOKE_INTERRUPTED;
+    }
+    YOKE_TRY(step(r));
+  }
+  return keep_values(r);
+}
+
+// Before the safe actions change anything: what they do is not measured.
+static yoke_status judge_step(void* to, yoke_status status) {
+  run* r = to;
+  if (atomic_load_explicit(&r->state->pace->n_failed, memory_order_relaxed) > 0) {
+    return status;  // outputs of a unit that has failed are held: no sample
+  }
+  r->error = look_at_step(r, status);
+  r->error = r->error < 0 ? r->error : keep_values(r);
+  return r->error < 0 || r->result->status != YOKE_RUN_PENDING ? YOKE_STOPPED : YOKE_OK;
+}
+
+static yoke_status run_to_safe(run* r) {
+  const yoke_rig_calls calls = {judge_step, r, r->is_cancelled};
+  const bool is_over = r->result->status != YOKE_RUN_PENDING;
+  yoke_rig_end end;
+  const yoke_status began = yoke__rig_run(r->system, r->state, is_over ? NULL : &calls, &end);
+  if (began < 0) {
+    return yoke__status_is_shortage(began) ? began
+           : is_over                       ? YOKE_OK
+                     : note_message(r, YOKE_RUN_REFUSED, &end.failure.message);
+  }
+  leave_machine(r, end.state);
+  if (r->result->status != YOKE_RUN_PENDING) {
+    return YOKE_OK;
+  }
+  if (end.status == YOKE_INTERRUPTED || r->error == YOKE_INTERRUPTED) {
+    return note(r, YOKE_RUN_CUT, "");
+  }
+  YOKE_TRY(r->error);
+  return end.status == YOKE_LATE ? note_message(r, YOKE_RUN_LATE, &end.failure.message)
+                                 : fail_run(r, end.status, &end.failure.message);
+}
+
+static yoke_status run_to_end(run* r) {
+  r->result->t = r->state->t;
+  YOKE_TRY(judge(r, r->state->n_slots >= r->system->n_slots));
+  return yoke__rig_is_one(r->system) ? run_to_safe(r) : step_to_end(r);
+}
+
 yoke_status yoke__study_run(const yoke_study_plan* plan, size_t point, size_t repeat,
                             const atomic_bool* is_cancelled, yoke_study_result* result) {
   yoke_messages messages = {0};
@@ -462,6 +585,11 @@ yoke_status yoke__study_run(const yoke_study_plan* plan, size_t point, size_t re
   result->status = YOKE_RUN_PENDING;
   result->reason = NULL;
   result->t = (double)NAN;
+  result->began = result->ended = YOKE_RUN_INIT;
+  result->is_latched = false;
+  if (plan->rig != NULL && plan->rig->state == YOKE_RUN_FAULT) {
+    return YOKE_INTERRUPTED;
+  }
   for (size_t i = 0; i < plan->n_measures; i++) {
     result->values[i] = (double)NAN;
   }
@@ -469,9 +597,11 @@ yoke_status yoke__study_run(const yoke_study_plan* plan, size_t point, size_t re
   yoke_status status = prepare(&r, point, repeat);
   if (status >= 0) {
     status = begin_trust(&r);
-    status = status < 0 ? status : step_to_end(&r, is_cancelled);
+    status = status < 0 ? status : run_to_end(&r);
+  } else if (result->status != YOKE_RUN_PENDING) {
+    status = YOKE_OK;  // the machine could not be led to the safe state, and the result says so
   } else if (!yoke__status_is_shortage(status) && status != YOKE_INTERRUPTED) {
-    status = note_refusal(&r, status);
+    status = note_absence(&r, status);
   }
   if (yoke__status_is_shortage(status)) {
     note_shortage(&r, status);

@@ -10,6 +10,7 @@
 
 #include "base/base_csv.h"
 #include "study/study_measure.h"
+#include "study/study_rig.h"
 #include "study/study_vary.h"
 
 typedef struct yoke_study_plan {
@@ -30,6 +31,7 @@ typedef struct yoke_study_plan {
   // "path=value" that make a reference of every point: the same system, run with these settings on top; n 0: none
   const char* const* reference_sets;
   size_t n_reference_sets;
+  yoke_rig* rig;  // the machine, which one run leaves to the next; NULL: nothing is known of it
 } yoke_study_plan;
 
 // How a run ended.
@@ -42,7 +44,9 @@ typedef struct yoke_study_plan {
   X(FAILED, "failed")     /* a unit failed */                                                      \
   X(DIVERGED, "diverged") /* a value became NaN or infinite, or a signal grows without bounds */   \
   X(LIMIT, "limit")       /* aborted: a limit of the study was violated */                         \
-  X(QUALITY, "quality")   /* stopped: a limit of the system's `quality` was violated */
+  X(QUALITY, "quality")   /* stopped: a limit of the system's `quality` was violated */            \
+  X(LATE, "late")         /* stopped: a machine's deadlines were missed; to be tried again */      \
+  X(CUT, "interrupted")   /* stopped from outside and led to SAFE; to be run again */
 
 typedef enum yoke_run_status {
 #define YOKE_RUN_ENUM(name, text) YOKE_RUN_##name,
@@ -59,6 +63,11 @@ typedef struct yoke_study_result {
       values;  // n_measures, the caller's; NaN where there is none, and all of them unless the run is good
   char*
       reason;  // why it is not good, or why a number is missing; to be freed; NULL: nothing to say
+  // of a run with a machine or with safe actions, else INIT: the state of the machine before it (of a machine only), and after
+  yoke_run_state began, ended;
+  bool
+      is_latched;  // its machine is in FAULT: no other run may begin before somebody has looked at it
+  unsigned n_faults;  // lines of the journal that say so
 } yoke_study_result;
 
 // Keeps a copy of a reason; "" is none.
@@ -67,13 +76,19 @@ yoke_status yoke__study_result_reason(yoke_study_result* result, const char* rea
 yoke_status yoke__study_result_set(yoke_study_result* result, yoke_run_status status, double t,
                                    const double values[], size_t n, const char* reason);
 
+// It says nothing about the setting.
+static inline bool yoke__run_is_void(yoke_run_status status) {
+  return status == YOKE_RUN_SHORTAGE || status == YOKE_RUN_LATE || status == YOKE_RUN_CUT;
+}
+
 // Its measures count.
 static inline bool yoke__run_is_good(yoke_run_status status) {
   return status == YOKE_RUN_DONE || status == YOKE_RUN_ENDED;
 }
 
 // One run: point n_points is the current setting; repeat 0 leaves the seed alone. Failures of the run are part of the
-// result, shortages too. YOKE_INTERRUPTED once is_cancelled is true: nothing is known about the run.
+// result, shortages too. YOKE_INTERRUPTED once is_cancelled is true, unless there was something to be led to the safe state, or
+// if the machine of an earlier run is in FAULT: nothing is known about the run.
 yoke_status yoke__study_run(const yoke_study_plan* plan, size_t point, size_t repeat,
                             const atomic_bool* is_cancelled, yoke_study_result* result);
 
@@ -94,7 +109,8 @@ void yoke__study_destroy(yoke_system** system, yoke_state** state);
 // else yoke__study_destroy.
 yoke_status yoke__study_build(const yoke_study_plan* plan, size_t point, size_t repeat,
                               yoke_messages* messages, yoke_system** system, yoke_state** state);
-// Whether a run can be started and has what the measures and limits name. All messages go to `messages`.
+// Whether a run can be started and has what the measures and limits name; plan->rig gets the machine that is found. All
+// messages go to `messages`.
 yoke_status yoke__study_check(const yoke_study_plan* plan, size_t point, size_t repeat,
                               yoke_messages* messages);
 

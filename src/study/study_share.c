@@ -17,6 +17,7 @@
 typedef struct head {
   uint32_t kind;
   int32_t status;
+  int64_t ended;
   yoke_share_run run;
   uint64_t n, n_text;
   double t;
@@ -92,6 +93,7 @@ static bool read_message(const char* bytes, size_t n, yoke_share_message* m) {
   const void* body = bytes + sizeof h;
   m->kind = (yoke_share_kind)h.kind;
   m->status = h.status;
+  m->ended = h.ended == YOKE_RUN_SAFE || h.ended == YOKE_RUN_FAULT ? (int)h.ended : YOKE_RUN_INIT;
   m->run = h.run;
   m->t = h.t;
   m->n = (size_t)h.n;
@@ -309,6 +311,7 @@ static yoke_status send_results(follower* f) {
     const size_t place = (size_t)(result - f->results);
     const head h = {.kind = YOKE_SHARE_RESULT,
                     .status = (int32_t)result->status,
+                    .ended = result->ended,
                     .run = {f->indices[place], run.point, run.repeat},
                     .n = f->plan->n_measures,
                     .t = result->t};

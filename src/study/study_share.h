@@ -51,6 +51,7 @@ typedef struct yoke_share_message {
   yoke_share_kind kind;
   int from;
   int status;                  // RESULT: yoke_run_status; FAIL: yoke_status
+  int ended;                   // RESULT: yoke_run_state
   yoke_share_run run;          // RESULT
   double t;                    // RESULT
   size_t n;                    // WANT: threads; WORK: runs; RESULT: values

@@ -82,6 +82,14 @@ void yoke__study_count(const yoke_study* study, size_t n_by_status[YOKE_RUN_N_ST
   }
 }
 
+void yoke__study_count_states(const yoke_study* study, size_t* n_safe, size_t* n_fault) {
+  *n_safe = *n_fault = 0;
+  for (size_t i = 0; i < study->n_first; i++) {
+    *n_safe += study->first[i].ended == YOKE_RUN_SAFE;
+    *n_fault += study->first[i].ended == YOKE_RUN_FAULT;
+  }
+}
+
 void yoke__study_resumed(const yoke_study* study, size_t* n_known, size_t* n_damaged) {
   *n_known = study->n_known;
   *n_damaged = study->n_damaged;
@@ -103,7 +111,7 @@ static yoke_status keep_row(void* context, const yoke_journal_row* row) {
     study->n_damaged++;  // sound, but of no point: not ours to count
     return YOKE_OK;
   }
-  if (row->status == YOKE_RUN_SHORTAGE) {
+  if (yoke__run_is_void(row->status)) {
     return YOKE_OK;  // still to be run; a later line may have its result
   }
   yoke_study_result* result = take(study, row->point, row->repeat);
@@ -111,7 +119,13 @@ static yoke_status keep_row(void* context, const yoke_journal_row* row) {
   if (result->status != YOKE_RUN_PENDING) {
     return YOKE_OK;
   }
+  // whether the setting or the machine was to blame is not known before it has happened twice
+  if (row->status == YOKE_RUN_FAILED && row->ended == YOKE_RUN_FAULT && result->n_faults++ == 0) {
+    return YOKE_OK;
+  }
   study->n_known++;
+  result->began = row->began;
+  result->ended = row->ended;
   return yoke__study_result_set(result, row->status, row->t, row->values, study->plan->n_measures,
                                 row->reason);
 }
@@ -296,6 +310,14 @@ typedef struct completion {
   int64_t start_ns;
 } completion;
 
+// No run follows one that left a machine in FAULT.
+static yoke_status fail_latched(const yoke_study_result* result, const yoke_sink* sink) {
+  return yoke_fail(sink, YOKE_UNIT_FAILED,
+                   "the machine is in FAULT (%.300s): look at it; the same command then goes on "
+                   "from there",
+                   result->reason == NULL ? "it failed on the way to SAFE" : result->reason);
+}
+
 static yoke_status append_line(void* context, const yoke_study_case* run) {
   const completion* c = context;
   yoke_study* study = c->study;
@@ -304,9 +326,10 @@ static yoke_status append_line(void* context, const yoke_study_case* run) {
   yoke__journal_line(study->plan, run->point, run->repeat, run->result, line);
   YOKE_TRY(line->status);
   errno = 0;
-  return fwrite(line->bytes, 1, line->n, study->journal) == line->n && fflush(study->journal) == 0
-             ? YOKE_OK
-             : fail_write(study, c->sink);
+  if (fwrite(line->bytes, 1, line->n, study->journal) != line->n || fflush(study->journal) != 0) {
+    return fail_write(study, c->sink);
+  }
+  return run->result->is_latched ? fail_latched(run->result, c->sink) : YOKE_OK;
 }
 
 static void pass_progress(void* context, size_t n_done) {

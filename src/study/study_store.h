@@ -39,6 +39,8 @@ yoke_status yoke__study_complete(yoke_study* study, const size_t points[], const
 
 // Runs of the first repetition by status: n_by_status[YOKE_RUN_...].
 void yoke__study_count(const yoke_study* study, size_t n_by_status[YOKE_RUN_N_STATUSES]);
+// First runs, that of the current setting included, by the state in which they left a machine or a simulated one.
+void yoke__study_count_states(const yoke_study* study, size_t* n_safe, size_t* n_fault);
 // What the journal held when it was opened: sound and damaged lines.
 void yoke__study_resumed(const yoke_study* study, size_t* n_known, size_t* n_damaged);
 const char* yoke__study_directory(const yoke_study* study);

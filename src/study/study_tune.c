@@ -13,6 +13,7 @@
 
 #include "base/base_map.h"
 #include "base/base_number.h"
+#include "master/master_safe.h"
 #include "yoke/system.h"
 
 // ---- ranking
@@ -274,6 +275,9 @@ static void json_candidate(const yoke_study* study, const yoke_candidate* c,
   yoke__json_end_object(json);
   const yoke_study_result* first = yoke__study_find(study, c->point, 0);
   yoke__json_string(json, "status", yoke__run_status_names[c->status]);
+  if (first != NULL && first->ended != YOKE_RUN_INIT) {
+    yoke__json_string(json, "ended_in", yoke__safe_words[first->ended]);
+  }
   if (first != NULL && first->reason != NULL) {
     yoke__json_string(json, "reason", first->reason);
   }

@@ -47,9 +47,18 @@ static yoke_status parse(const char* bytes, size_t n, rows* r, yoke_journal_info
 static void add_lines(const fixture* f, yoke_text* text) {
   double good[] = {0.1, -1.5e-300}, bad[] = {(double)NAN, (double)NAN};
   char reason[] = "a \"quoted\", reason\nin two lines ";
-  const yoke_study_result results[] = {{YOKE_RUN_DONE, 1, good, NULL},
-                                       {YOKE_RUN_DIVERGED, 0.25, bad, reason},
-                                       {YOKE_RUN_REFUSED, (double)NAN, bad, NULL}};
+  const yoke_study_result results[] = {
+      {.status = YOKE_RUN_DONE,
+       .t = 1,
+       .values = good,
+       .began = YOKE_RUN_SAFE,
+       .ended = YOKE_RUN_SAFE},
+      {.status = YOKE_RUN_DIVERGED,
+       .t = 0.25,
+       .values = bad,
+       .reason = reason,
+       .ended = YOKE_RUN_FAULT},
+      {.status = YOKE_RUN_REFUSED, .t = (double)NAN, .values = bad}};
   yoke__journal_identity(&f->plan, text);
   yoke__text_add(text, "\n");
   yoke__journal_header(&f->plan, text);
@@ -78,6 +87,11 @@ static void test_round_trip(void** state) {
   check_near(r.row[1].t, 0.25, 0);
   assert_string_equal(r.reasons[1], "a \"quoted\", reason in two lines ");
   assert_true(isnan(r.row[2].t));
+  assert_int_equal(r.row[0].began, YOKE_RUN_SAFE);
+  assert_int_equal(r.row[0].ended, YOKE_RUN_SAFE);
+  assert_int_equal(r.row[1].began, YOKE_RUN_INIT);
+  assert_int_equal(r.row[1].ended, YOKE_RUN_FAULT);
+  assert_int_equal(r.row[2].ended, YOKE_RUN_INIT);
   yoke__text_free(&text);
   fixture_close(&f);
 }
@@ -325,6 +339,47 @@ static void test_shortage(void** state) {
   folder_close(&d);
 }
 
+// FAULT of a machine: its run is done once more, and counts as failed if that ends there too (TE-12: marked, not zero)
+static void test_fault(void** state) {
+  (void)state;
+  fixture f;
+  folder d;
+  double none[FIXTURE_MAX] = {(double)NAN, (double)NAN};
+  char reason[] = "error: unit 'm': no answer";
+  size_t n_safe = 0, n_fault = 0;
+  const yoke_study_result faulty = {.status = YOKE_RUN_FAILED,
+                                    .t = 0.5,
+                                    .values = none,
+                                    .reason = reason,
+                                    .began = YOKE_RUN_SAFE,
+                                    .ended = YOKE_RUN_FAULT};
+  folder_open(&d);
+  fixture_open(&f, system_text, vary, measures, limits);
+  yoke_study* study = open_study(&f, &d, true);
+  yoke__study_close(&study);
+  for (int round = 0; round < 2; round++) {
+    yoke_text line = {0};
+    yoke__journal_line(&f.plan, 5, 0, &faulty, &line);
+    FILE* file = fopen(d.journal, "ab");
+    assert_non_null(file);
+    assert_int_equal(fwrite(line.bytes, 1, line.n, file), line.n);
+    fclose(file);
+    yoke__text_free(&line);
+    study = open_study(&f, &d, false);
+    const yoke_study_result* found = yoke__study_find(study, 5, 0);
+    assert_true((found != NULL) == (round == 1));
+    yoke__study_count_states(study, &n_safe, &n_fault);
+    assert_int_equal(n_fault, round);
+    if (found != NULL) {
+      assert_int_equal(found->status, YOKE_RUN_FAILED);
+      assert_true(isnan(found->values[0]));
+    }
+    yoke__study_close(&study);
+  }
+  fixture_close(&f);
+  folder_close(&d);
+}
+
 static void test_other_study(void** state) {
   (void)state;
   static const char* const other_measures[] = {"min:i.y", NULL};
@@ -392,7 +447,8 @@ int main(void) {
       cmocka_unit_test(test_round_trip),    cmocka_unit_test(test_torn),
       cmocka_unit_test(test_changed_bytes), cmocka_unit_test(test_identity),
       cmocka_unit_test(test_resume),        cmocka_unit_test(test_other_study),
-      cmocka_unit_test(test_shortage),      cmocka_unit_test(test_table),
+      cmocka_unit_test(test_shortage),      cmocka_unit_test(test_fault),
+      cmocka_unit_test(test_table),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
