@@ -22,7 +22,7 @@ static const char reference_help[] =
     "one of them.";
 static const char jobs_help[] =
     "Run N systems at once, each on one thread. The numbers do not depend on it. "
-    "The default is the number of processors.";
+    "The default is the number of processors; a real machine is run by one job.";
 static const char restart_help[] =
     "Forget the runs of the journal in the folder of results and begin anew. Without it finished "
     "runs are not repeated, and a journal of another study is refused.";
@@ -147,7 +147,9 @@ static const yoke_option tune_options[] = {
 };
 static const yoke_exit tune_exits[] = {
     {YOKE_EXIT_OK, "The grid is complete, and the advice is to change or to keep the setting."},
-    {YOKE_EXIT_FAILED, "No point could be run to its end, or the output could not be written."},
+    {YOKE_EXIT_FAILED,
+     "No point could be run to its end, the machine is in FAULT, or the output could not be "
+     "written."},
     STATUS_USAGE,
     {YOKE_EXIT_INTERRUPTED,
      "Interrupted (Ctrl-C). The same command goes on with the runs that are missing."},
@@ -169,7 +171,10 @@ const yoke_command yoke__command_tune = {
     "change is advised only if their means differ by more than two standard deviations.\n\n"
     "Writes tune.json, the map of all points as map.csv, and for one or two axes a drawing of it, "
     "map.svg. Every finished run is written to journal.csv at once; after a kill or an interrupt "
-    "the same command does only what is missing.",
+    "the same command does only what is missing.\n\n"
+    "A real machine, such as a unit behind a port, is run one point at a time. Every point begins "
+    "in SAFE, and the safe actions of the file are done before it counts as ended, also if it is "
+    "aborted.",
     LIST(study_operands),
     LIST(tune_options),
     LIST(tune_exits),

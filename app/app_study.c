@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_message.h"
 #include "base/base_os.h"
 #include "base/base_status.h"
 
@@ -138,6 +139,7 @@ static bool read_folder(const yoke_options* options, yoke_app_study* app) {
   app->n_jobs = yoke__share_mpi_size() == 0 ? yoke__os_n_processors() : 1;
   app->is_quiet = yoke__options_has(options, "quiet");
   app->is_restart = yoke__options_has(options, "restart");
+  app->is_jobs_given = yoke__options_has(options, "jobs");
   return yoke__options_integer(options, "jobs", 1, 256, &app->n_jobs);
 }
 
@@ -159,6 +161,7 @@ static bool uses_reference(const yoke_app_study* app) {
 }
 
 bool yoke__app_study_read(const yoke_options* options, const char* measure, yoke_app_study* app) {
+  app->plan.rig = &app->rig;
   app->plan.sets = yoke__options_values(options, "set", &app->plan.n_sets);
   if (options->command == &yoke__command_sweep) {
     app->plan.reference_sets =
@@ -201,6 +204,46 @@ static bool try_points(yoke_app_study* app) {
   return done >= 0;
 }
 
+// Some points may have a machine that those which were tried have not.
+static bool is_port_varied(const yoke_grid* grid) {
+  static const char end[] = ".port";
+  bool is_varied = false;
+  for (size_t i = 0; i < grid->n_axes; i++) {
+    const size_t n = strlen(grid->axes[i].path);
+    is_varied = is_varied ||
+                (n >= sizeof end && strcmp(grid->axes[i].path + n - (sizeof end - 1), end) == 0);
+  }
+  return is_varied;
+}
+
+// Every run wants the whole machine.
+static bool prepare_machine(yoke_app_study* app) {
+  const char* machine = app->rig.machine;
+  if (machine[0] == '\0') {
+    app->n_jobs = is_port_varied(&app->grid) ? 1 : app->n_jobs;
+    return true;
+  }
+  if (app->share != NULL && app->share->link->size > 1) {
+    return yoke__app_error(app->command,
+                           "unit '%s' is a real machine: start the command without mpirun, its "
+                           "points are run one at a time",
+                           machine);
+  }
+  if (app->is_jobs_given && app->n_jobs > 1) {
+    yoke__notify(&yoke__app_sink, YOKE_NOTE,
+                 "unit '%s' is a real machine: its points are run one at a time, not %lld at once",
+                 machine, (long long)app->n_jobs);
+  }
+  if (!app->rig.has_actions) {
+    yoke__notify(&yoke__app_sink, YOKE_WARNING,
+                 "unit '%s' is a real machine, and the file has no 'safe': nothing is done when a "
+                 "point ends or is aborted",
+                 machine);
+  }
+  app->n_jobs = 1;
+  return true;
+}
+
 static void remove_files(const char* directory, const char* const names[]) {
   for (size_t i = 0; names[i] != NULL; i++) {
     char path[YOKE_MAX_PATH + 32];
@@ -220,7 +263,7 @@ bool yoke__app_study_open(yoke_app_study* app, const char* const names[]) {
     yoke__share_follow(app->share, &app->plan, (int)app->n_jobs, yoke__os_is_interrupted);
     return yoke__app_study_fail(app, YOKE_EXIT_OK);
   }
-  if (!try_points(app)) {
+  if (!try_points(app) || !prepare_machine(app)) {
     return false;
   }
   const yoke_status opened =
@@ -301,8 +344,9 @@ bool yoke__app_study_run(yoke_app_study* app, const size_t points[], const size_
   }
   size_t n_known = 0;
   for (size_t i = 0; i < n; i++) {
-    n_known += yoke__study_find(app->study, points == NULL ? i : points[i],
-                                repeats == NULL ? 0 : repeats[i]) != NULL;
+    const yoke_study_result* result = yoke__study_find(app->study, points == NULL ? i : points[i],
+                                                       repeats == NULL ? 0 : repeats[i]);
+    n_known += result != NULL && !yoke__run_is_void(result->status);
   }
   if (!app->is_quiet) {
     printf("interrupted: %zu of %zu runs are done; the same command goes on from there\n", n_known,
@@ -318,7 +362,7 @@ bool yoke__app_study_is_whole(yoke_app_study* app, const size_t points[], const 
   for (size_t i = 0; i < n; i++) {
     const yoke_study_result* result = yoke__study_find(app->study, points == NULL ? i : points[i],
                                                        repeats == NULL ? 0 : repeats[i]);
-    if (result != NULL && result->status == YOKE_RUN_SHORTAGE) {
+    if (result != NULL && yoke__run_is_void(result->status)) {
       first = n_short++ == 0 ? result : first;
     }
   }
@@ -326,11 +370,29 @@ bool yoke__app_study_is_whole(yoke_app_study* app, const size_t points[], const 
     return true;
   }
   yoke__app_error(app->command,
-                  "%zu of %zu runs are missing for want of memory, disk space or descriptors "
-                  "(%.300s); the same command tries them again",
+                  "%zu of %zu runs are missing %s (%.300s); the same command tries them again",
                   n_short, n,
+                  first->status == YOKE_RUN_LATE ? "since the machine was late"
+                                                 : "for want of memory, disk space or descriptors",
                   first->reason == NULL ? yoke_status_text(YOKE_NO_MEMORY) : first->reason);
   return yoke__app_study_fail(app, YOKE_EXIT_FAILED);
+}
+
+// In which state runs left the machine, or the model of one.
+static void print_states(const yoke_app_study* app) {
+  size_t n_safe = 0, n_fault = 0;
+  yoke__study_count_states(app->study, &n_safe, &n_fault);
+  if (n_safe + n_fault == 0) {
+    return;
+  }
+  const bool has_machine = app->rig.machine[0] != '\0';
+  printf("%s%s%s%zu run%s ended in SAFE", has_machine ? "unit '" : "", app->rig.machine,
+         has_machine ? "', one point at a time, each from SAFE: " : "", n_safe,
+         n_safe == 1 ? "" : "s");
+  if (n_fault > 0) {
+    printf(", %zu in FAULT", n_fault);
+  }
+  putchar('\n');
 }
 
 void yoke__app_study_count(const yoke_app_study* app) {
@@ -349,6 +411,7 @@ void yoke__app_study_count(const yoke_app_study* app) {
     printf("; %zu run%s in the journal already", n_known, n_known == 1 ? " was" : "s were");
   }
   putchar('\n');
+  print_states(app);
 }
 
 // ---- the command

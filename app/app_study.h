@@ -19,6 +19,8 @@ typedef struct yoke_app_study {
   char* bytes;
   char directory[YOKE_MAX_PATH];
   int64_t n_jobs;
+  bool is_jobs_given;
+  yoke_rig rig;  // the machine of the system, if it has one
   bool is_quiet, is_restart;
   yoke_study* study;  // once opened
   yoke_share* share;  // ranks that take part; NULL: this process alone
@@ -40,8 +42,8 @@ bool yoke__app_study_open(yoke_app_study* app, const char* const names[]);
 // Runs what is missing of these points (NULL: the first n) and repetitions (NULL: the first runs).
 bool yoke__app_study_run(yoke_app_study* app, const size_t points[], const size_t repeats[],
                          size_t n);
-// False, with a message, if some of these were run but ran into a shortage (YOKE_RUN_SHORTAGE): the command ends with status
-// 1, and the same command again tries them again.
+// False, with a message, if some of these were run but say nothing (yoke__run_is_void): the command ends with status 1, and the
+// same command again tries them again.
 bool yoke__app_study_is_whole(yoke_app_study* app, const size_t points[], const size_t repeats[],
                               size_t n);
 // The command ends with that status; false.
