@@ -40,7 +40,7 @@ double yoke__api_pace_factor(const yoke_simulation* simulation, const yoke_run_s
 yoke_status yoke__api_pace_need(yoke_simulation* simulation) {
   for (size_t i = 0; i < simulation->system->n_units; i++) {
     const yoke_system_unit* unit = &simulation->system->units[i];
-    if (unit->source->port.is_given && unit->source->port.clock != 0) {
+    if (unit->source->port.is_given && unit->source->port.clock == YOKE_PORT_PACED) {
       return yoke__api_refuse(simulation, YOKE_BAD_INPUT, unit->name, NULL,
                               "'clock: paced' needs a run by the clock: --realtime, or "
                               "`time: {pace: 1}`");

@@ -118,7 +118,7 @@ static yoke_status lay_run(server* s) {
   YOKE_TRY(yoke_system_get_unit(yoke_simulation_system(s->simulation), 0, &view));
   s->info = view.info;
   const yoke_unit* unit = &yoke_simulation_system(s->simulation)->units[0].unit;
-  s->frames = s->port.protocol == 1 ? unit->ops->frames : NULL;
+  s->frames = s->port.protocol == YOKE_PORT_FRAMES ? unit->ops->frames : NULL;
   s->machine = unit->self;
   if (s->frames != NULL) {
     s->frames->play(s->machine, YOKE_END_MACHINE);
@@ -442,7 +442,7 @@ static void take(server* s, const yoke_datagram* datagram, size_t i) {
   yoke_port_frame frame;
   const bool is_port = yoke__port_read(datagram->bytes, datagram->n, &frame) == YOKE_PORT_OK;
   const bool is_ours = s->simulation != NULL && is_port && frame.session == s->session;
-  const bool is_command = s->simulation != NULL && s->port.clock == 1 &&
+  const bool is_command = s->simulation != NULL && s->port.clock == YOKE_PORT_PACED &&
                           (is_ours ? frame.kind == YOKE_PORT_STEP : !is_port && s->frames != NULL);
   if (is_command) {
     if (take_command(s, datagram)) {

@@ -193,16 +193,26 @@ typedef struct yoke_scenario_signals {
   size_t n;
 } yoke_scenario_signals;
 
+typedef enum yoke_port_clock {
+  YOKE_PORT_LOCKSTEP,  // the other end makes one step for each datagram
+  YOKE_PORT_PACED,     // it follows the clock
+} yoke_port_clock;
+
+typedef enum yoke_port_protocol {
+  YOKE_PORT_SIGNALS,  // variables travel
+  YOKE_PORT_FRAMES,   // frames of the unit's own
+} yoke_port_protocol;
+
 // `port: udp`: the unit runs at the other end of a socket.
 typedef struct yoke_scenario_port {
   bool is_given;
   int carrier;  // rank of the word behind `port`, without none
   yoke_place place;
   const char *peer, *bind;  // addresses; NULL: not given
-  int clock;                // 0: lock-step, 1: paced
-  int protocol;             // 0: variables, 1: frames of the unit
-  double timeout_s;         // for an answer; 0: not given
-  int64_t most_lost;        // answers missing in a row; 0: not given
+  yoke_port_clock clock;
+  yoke_port_protocol protocol;
+  double timeout_s;   // for an answer; 0: not given
+  int64_t most_lost;  // answers missing in a row; 0: not given
   const yoke_scenario_bounds* limits;
   size_t n_limits;
   yoke_scenario_signals inputs, outputs;  // of a port without a model

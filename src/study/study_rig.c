@@ -30,8 +30,7 @@ bool yoke__rig_is_one(const yoke_system* system) {
 // The other end of a port in lock-step waits for every datagram, a model for every call.
 static bool is_waiting(const yoke_system_unit* unit) {
   const yoke_scenario_port* port = &unit->source->port;
-  return !is_machine(unit) ||
-         (port->is_given && (port->clock == NULL || strcmp(port->clock, "lockstep") == 0));
+  return !is_machine(unit) || (port->is_given && port->clock == YOKE_PORT_LOCKSTEP);
 }
 
 static bool follows_clock(const yoke_system* system) {

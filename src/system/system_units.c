@@ -333,8 +333,8 @@ static yoke_status wrap_port(yoke_system* system, yoke_system_unit* unit) {
                                        .peer = port->peer,
                                        .bind = port->bind,
                                        .timeout_s = port->timeout_s,
-                                       .is_paced = port->clock == 1,
-                                       .has_frames = port->protocol == 1,
+                                       .is_paced = port->clock == YOKE_PORT_PACED,
+                                       .has_frames = port->protocol == YOKE_PORT_FRAMES,
                                        .most_lost = port->most_lost,
                                        .limits = limits,
                                        .n_limits = port->n_limits};
