@@ -14,6 +14,15 @@ any() {
   case " $want " in *" $status "*) pass ;; *) bad "yoke $*: status $status, expected one of $want" ;; esac
 }
 
+# runs FOLDER: waits until a run in the background has begun to write there
+runs() {
+  for _ in $(seq 600); do
+    [ ! -e "$1/results.csv.part" ] || break
+    sleep 0.05
+  done
+  sleep 0.2
+}
+
 # ---- the same bytes: schemes, rates, bonds, typed values, corrections, an FMU
 for system in linear-oscillator/jacobi linear-oscillator/gauss-seidel linear-oscillator/iterative \
   linear-oscillator/multirate-force linear-oscillator/corrected linear-oscillator/fresh nonlinear-oscillator/case1 \
@@ -86,9 +95,10 @@ for name in INT TERM; do
     '  s: {model: step, with: {before: 5, after: 5, time: 0}}' '  shaft: {model: gain}' \
     'connections: [{from: s.y, to: shaft.u, method: hold}]' 'safe: [{set: shaft.u, to: 0, over: 0.2}]' >long.yaml
   # a script's background ignores SIGINT
+  rm -rf long
   env --default-signal=INT "$yoke" run long.yaml --trust none --out long >out 2>&1 &
   pid=$!
-  sleep 1
+  runs long
   kill -$name $pid
   wait $pid
   status=$?
@@ -102,10 +112,7 @@ done
 # the second signal ends a ramp at once, with complete results; more of them change nothing
 env --default-signal=INT "$yoke" run long.yaml --set 'safe=[{set: shaft.u, to: 0, over: 60}]' --trust none --out thrice >out 2>&1 &
 pid=$!
-for _ in $(seq 600); do
-  [ ! -s thrice/results.csv.part ] || break
-  sleep 0.05
-done
+runs thrice
 kill -INT $pid
 sleep 0.3
 for _ in 1 2 3 4; do

@@ -11,8 +11,13 @@ static int run_linear(void** state) {
   return 0;
 }
 
+// A study of its own with a stiff reference: most of the time of this file.
 static void test_rectifier(void** state) {
   (void)state;
+  if (getenv("YOKE_FULL") == NULL) {
+    print_message("left to YOKE_FULL: the rectifier\n");
+    return;
+  }
   static study_set circuit;
   const char* top = getenv("YOKE_SOURCE_DIR");
   study_circuit(&circuit, top == NULL ? "." : top);
