@@ -187,10 +187,19 @@ typedef struct yoke_pace_info {
 // Figures of the last paced run, or of the present one from `progress`.
 YOKE_API yoke_status yoke_simulation_get_pace(const yoke_simulation* simulation,
                                               yoke_pace_info* out);
-// Computing time of unit i (as yoke_system_get_unit counts them) per macro step of that run, and how many of these took longer
-// than its `budget`. YOKE_NO_SUCH_NAME: there is no unit i.
+// One unit in that run.
+typedef struct yoke_unit_pace {
+  yoke_times step;      // computing time of a macro step
+  int64_t n_over;       // how many of these took longer than its `budget`
+  bool has_own_thread;  // `thread: own`; then:
+  int64_t n_due;        // exchanges at which its outputs were due,
+  int64_t n_late;       // and were not there in time,
+  int64_t longest_run;  // at most so many in a row
+} yoke_unit_pace;
+
+// Of unit i, as yoke_system_get_unit counts them. YOKE_NO_SUCH_NAME: there is no unit i.
 YOKE_API yoke_status yoke_simulation_get_unit_pace(const yoke_simulation* simulation, size_t i,
-                                                   yoke_times* times, int64_t* n_over);
+                                                   yoke_unit_pace* out);
 // From any thread.
 YOKE_API yoke_run_state yoke_simulation_state(const yoke_simulation* simulation);
 // Stops a paced run from any thread, also from a signal handler: the safe actions are done, the run ends with YOKE_STOPPED and

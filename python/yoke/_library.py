@@ -161,6 +161,8 @@ PaceInfo = _struct("yoke_pace_info", factor=c_double, period=c_double, n_steps=c
                    n_missed=c_int64, n_held=c_int64, longest_run=c_int64, n_behind=c_int64, longest=c_double,
                    release=Times, step=Times, is_beyond=c_bool, has_priority=c_bool, has_memory=c_bool,
                    has_processor=c_bool, grade=c_char_p)
+UnitPace = _struct("yoke_unit_pace", step=Times, n_over=c_int64, has_own_thread=c_bool, n_due=c_int64,
+                   n_late=c_int64, longest_run=c_int64)
 Handle = _struct("yoke_handle", unit=c_uint32, variable=c_uint32, element=c_uint32, n=c_uint32)
 RunTrust = _struct("yoke_run_trust", verdict=c_int, reason=c_char_p, is_diverged=c_bool, is_wrong=c_bool,
                    left_out=c_char_p, n_signals=c_size_t)
@@ -233,7 +235,7 @@ _PROTOTYPES = {
     "yoke_simulation_get_flow": (c_int, _p, c_size_t, POINTER(FlowTrust)),
     "yoke_simulation_cancel": (None, _p),
     "yoke_simulation_get_pace": (c_int, _p, POINTER(PaceInfo)),
-    "yoke_simulation_get_unit_pace": (c_int, _p, c_size_t, POINTER(Times), POINTER(c_int64)),
+    "yoke_simulation_get_unit_pace": (c_int, _p, c_size_t, POINTER(UnitPace)),
     "yoke_simulation_state": (c_int, _p),
     "yoke_simulation_emergency_stop": (None, _p),
     "yoke_simulation_reset": (c_int, _p),

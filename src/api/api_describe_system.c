@@ -207,6 +207,7 @@ static void describe_unit(const yoke_system* system, const yoke_system_unit* uni
   yoke__json_boolean(json, "law", unit->is_law);
   yoke__json_boolean(json, "fresh", unit->is_fresh);
   yoke__json_boolean(json, "isolated", unit->source->isolation.is_given);
+  yoke__json_boolean(json, "own_thread", unit->is_own);
   if (unit->source->port.is_given) {
     yoke__json_string(json, "peer", unit->source->port.peer);
   }

@@ -66,7 +66,7 @@ yoke_status yoke__api_pace_check(yoke_simulation* simulation, const yoke_run_set
     simulation->paced = calloc(1, sizeof *simulation->paced);
     if (simulation->paced != NULL) {
       simulation->paced->threads =
-          calloc((size_t)system->n_threads, sizeof *simulation->paced->threads);
+          calloc((size_t)system->n_crew, sizeof *simulation->paced->threads);
     }
   }
   if (simulation->pace == NULL || simulation->paced == NULL || simulation->paced->threads == NULL) {
@@ -147,10 +147,11 @@ void yoke__api_pace_begin(yoke_simulation* simulation, const yoke_run_settings* 
   p->with_priority = wants_priority(pace);
   // threads that are started later would inherit the priority
   start_watchdog(simulation, settings);
-  yoke__pool_run(system->pool, enter, p);
+  // a unit with a thread of its own must never take a processor from those that keep time
+  yoke__pool_run_crew(system->pool, enter, p);
   pace->grants.memory = yoke__realtime_lock_memory();
-  pace->grants.priority = least(p, system->n_threads, true);
-  pace->grants.affinity = least(p, system->n_threads, false);
+  pace->grants.priority = least(p, system->n_crew, true);
+  pace->grants.affinity = least(p, system->n_crew, false);
   pace->grants.processor = p->threads[0].processor;
 }
 
@@ -161,7 +162,7 @@ void yoke__api_pace_end(yoke_simulation* simulation) {
     yoke__port_halt(unit->ops, unit->self);
   }
   yoke__realtime_unlock_memory(simulation->pace->grants.memory);
-  yoke__pool_run(simulation->system->pool, leave, p);
+  yoke__pool_run_crew(simulation->system->pool, leave, p);
   atomic_store(&p->is_ending, true);
   yoke__os_thread_join(&p->watchdog);
   yoke__pace_grade(simulation->pace, simulation->grade, sizeof simulation->grade);
@@ -193,22 +194,34 @@ bool yoke__api_is_late(const yoke_simulation* simulation) {
   return pace != NULL && (yoke__pace_is_beyond(pace) || simulation->loop.record.n_lost > 0);
 }
 
+static void warn_of_unit(const yoke_simulation* simulation, size_t unit, const char* text) {
+  const yoke_message message = {.severity = YOKE_WARNING,
+                                .status = YOKE_LATE,
+                                .unit = simulation->system->units[unit].name,
+                                .time = (double)NAN,
+                                .text = text};
+  yoke_send(&simulation->sink, &message);
+}
+
 static void report_units(yoke_simulation* simulation) {
   const yoke_pace* pace = simulation->pace;
   for (size_t i = 0; i < pace->n_units; i++) {
     const yoke_pace_unit* unit = &pace->units[i];
+    char text[256];
     if (unit->n_over > 0) {
-      char text[256];
       snprintf(text, sizeof text,
                "took longer than its budget of %g s in %lld of %llu steps, at most %.3g s",
                (double)unit->budget_ns * 1e-9, (long long)unit->n_over,
                (unsigned long long)unit->ns.n, (double)unit->ns.max * 1e-9);
-      const yoke_message message = {.severity = YOKE_WARNING,
-                                    .status = YOKE_LATE,
-                                    .unit = simulation->system->units[i].name,
-                                    .time = (double)NAN,
-                                    .text = text};
-      yoke_send(&simulation->sink, &message);
+      warn_of_unit(simulation, i, text);
+    }
+    if (unit->n_late > 0) {
+      snprintf(text, sizeof text,
+               "its outputs were not there in time at %lld of %lld exchanges, at most %lld in a "
+               "row: the last ones were held",
+               (long long)unit->n_late, (long long)unit->n_joins,
+               (long long)unit->longest_late_run);
+      warn_of_unit(simulation, i, text);
     }
   }
 }
@@ -216,11 +229,17 @@ static void report_units(yoke_simulation* simulation) {
 // Why the run was stopped, and how.
 static void set_late(yoke_simulation* simulation) {
   const yoke_pace* pace = simulation->pace;
-  char text[256];
+  const bool is_unit = pace->late_unit != YOKE_NOT_FOUND;
+  char text[384], what[128] = "";
+  if (is_unit) {
+    snprintf(what, sizeof what, "the outputs of '%.64s' were not there in time: ",
+             simulation->system->units[pace->late_unit].name);
+  }
   snprintf(text, sizeof text,
-           "%lld step%s in a row ended late (limit %lld, overrun: %s); the run was stopped at "
+           "%s%lld %s%s in a row %s late (limit %lld, overrun: %s); the run was stopped at "
            "t = %.9g s and is %s",
-           (long long)pace->n_run_at_stop, pace->n_run_at_stop == 1 ? "" : "s",
+           what, (long long)pace->n_run_at_stop, is_unit ? "exchange" : "step",
+           pace->n_run_at_stop == 1 ? "" : "s", is_unit ? "were" : "ended",
            (long long)(pace->overrun == YOKE_OVERRUN_STOP ? 1 : pace->limit),
            yoke__overrun_words[pace->overrun], pace->safe.t_stop,
            yoke__safe_words[pace->safe.now.state]);
@@ -282,19 +301,23 @@ yoke_status yoke_simulation_get_pace(const yoke_simulation* simulation, yoke_pac
 }
 
 yoke_status yoke_simulation_get_unit_pace(const yoke_simulation* simulation, size_t i,
-                                          yoke_times* times, int64_t* n_over) {
-  if (simulation == NULL || times == NULL || n_over == NULL) {
+                                          yoke_unit_pace* out) {
+  if (simulation == NULL || out == NULL) {
     return YOKE_BAD_ARG;
   }
   const yoke_pace* pace = simulation->pace;
-  *times = (yoke_times){0};
-  *n_over = 0;
+  *out = (yoke_unit_pace){0};
   if (i >= simulation->system->n_units) {
     return YOKE_NO_SUCH_NAME;
   }
   if (pace != NULL) {
-    *times = times_of(&pace->units[i].ns);
-    *n_over = pace->units[i].n_over;
+    const yoke_pace_unit* unit = &pace->units[i];
+    *out = (yoke_unit_pace){.step = times_of(&unit->ns),
+                            .n_over = unit->n_over,
+                            .n_due = unit->n_joins,
+                            .n_late = unit->n_late,
+                            .longest_run = unit->longest_late_run,
+                            .has_own_thread = unit->is_own};
   }
   return YOKE_OK;
 }
@@ -349,16 +372,22 @@ static void json_units(const yoke_simulation* simulation, yoke_json* json) {
   yoke__json_begin_array(json, "units");
   for (size_t i = 0; i < pace->n_units; i++) {
     const yoke_pace_unit* unit = &pace->units[i];
-    if (unit->ns.n == 0) {
+    if (unit->ns.n == 0 && !unit->is_own) {
       continue;
     }
     yoke__json_begin_object(json, NULL);
     yoke__json_string(json, "name", simulation->system->units[i].name);
     yoke__json_boolean(json, "physical", unit->is_physical);
+    yoke__json_string(json, "thread", unit->is_own ? "own" : "shared");
     json_times("step_time", &unit->ns, json);
     if (unit->budget_ns > 0) {
       yoke__json_number(json, "budget_us", (double)unit->budget_ns * 1e-3);
       yoke__json_integer(json, "over_budget", unit->n_over);
+    }
+    if (unit->is_own) {
+      yoke__json_integer(json, "n_due", unit->n_joins);
+      yoke__json_integer(json, "n_late", unit->n_late);
+      yoke__json_integer(json, "longest_late_run", unit->longest_late_run);
     }
     yoke__json_end_object(json);
   }
@@ -390,6 +419,7 @@ void yoke__api_json_pace(const yoke_simulation* simulation, yoke_json* json) {
   yoke__json_integer(json, "longest_run", pace->longest_run);
   yoke__json_number(json, "longest_late_us", (double)pace->longest_late_ns * 1e-3);
   yoke__json_integer(json, "slots_behind", pace->lag);
+  yoke__json_integer(json, "late_outputs", pace->n_late_joins);
   json_times("release", &pace->late_ns, json);
   json_times("step_time", &pace->step_ns, json);
   json_units(simulation, json);

@@ -144,8 +144,12 @@ static void set_on_thread(void* context, int thread) {
 }
 
 static yoke_status ask_unit(const yoke_simulation* simulation, unit_call* call, bool is_write) {
-  yoke__pool_run(simulation->system->pool, is_write ? set_on_thread : get_on_thread, call);
-  return call->status;
+  // by the clock nobody waits for a unit that is at work on a thread of its own
+  const bool may_wait = simulation->state == NULL || simulation->state->pace == NULL;
+  return yoke__pool_run_on(simulation->system->pool, call->unit->thread, may_wait,
+                           is_write ? set_on_thread : get_on_thread, call)
+             ? call->status
+             : YOKE_BUSY;
 }
 
 // The whole value of a variable in storage form; scratch has room for `size` bytes.

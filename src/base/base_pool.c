@@ -1,7 +1,8 @@
-// Broadcast of a job to worker threads.
+// Broadcast of a job to worker threads, and threads beside them that each have a job of their own.
 //
 // Invariants: (1) job and context are written before `round` is raised and not touched until `n_running` is 0 again;
-// (2) a worker lowers n_running exactly once per round; (3) both words are futexes, so nobody waits on a lock.
+// (2) a worker lowers n_running exactly once per round; (3) both words are futexes, so nobody waits on a lock. A thread
+// beside them has one word: who gives it a job sets it, the thread clears it; nothing of the job is touched in between.
 #include "base/base_pool.h"
 
 #include <stdatomic.h>
@@ -18,6 +19,16 @@ typedef struct worker {
   int index;
 } worker;
 
+typedef struct aside {
+  _Alignas(64) _Atomic uint32_t is_busy;
+  struct yoke_pool* pool;
+  yoke_pool_job job;
+  void* context;
+  yoke_thread* thread;
+  int index;
+  bool is_lost;  // nobody waits for its job any more
+} aside;
+
 struct yoke_pool {
   _Alignas(64) _Atomic uint32_t round;
   _Alignas(64) _Atomic uint32_t n_running;
@@ -27,6 +38,8 @@ struct yoke_pool {
   int n_threads;
   int n_spin;
   worker* workers;  // n_threads - 1
+  aside* asides;    // n_asides
+  int n_asides;
 };
 
 // waits until *word differs from value
@@ -89,7 +102,117 @@ static void start_round(yoke_pool* pool) {
   yoke__os_futex_wake(&pool->round);
 }
 
+// ---- threads beside the others
+
+static void aside_main(void* argument) {
+  aside* self = argument;
+  yoke__os_float_mode_set();
+  for (;;) {
+    wait_change(&self->is_busy, 0, 0);
+    if (atomic_load(&self->pool->is_ending)) {
+      return;
+    }
+    self->job(self->context, self->index);
+    atomic_store_explicit(&self->is_busy, 0, memory_order_release);
+    yoke__os_futex_wake(&self->is_busy);
+  }
+}
+
+static void give(aside* a, yoke_pool_job job, void* context) {
+  a->job = job;
+  a->context = context;
+  atomic_store_explicit(&a->is_busy, 1, memory_order_release);
+  yoke__os_futex_wake(&a->is_busy);
+}
+
+yoke_status yoke__pool_add(yoke_pool* pool, int n) {
+  if (n == 0) {
+    return YOKE_OK;
+  }
+  pool->asides = aligned_alloc(64, (size_t)n * sizeof *pool->asides);
+  if (pool->asides == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  for (; pool->n_asides < n; pool->n_asides++) {
+    aside* a = &pool->asides[pool->n_asides];
+    *a = (aside){.pool = pool, .index = pool->n_threads + pool->n_asides};
+    if (yoke__os_thread_start(aside_main, a, &a->thread) < 0) {
+      return YOKE_NO_MEMORY;
+    }
+  }
+  return YOKE_OK;
+}
+
+static aside* aside_of(const yoke_pool* pool, int thread) {
+  return &pool->asides[thread - pool->n_threads];
+}
+
+void yoke__pool_start(yoke_pool* pool, int thread, yoke_pool_job job, void* context) {
+  give(aside_of(pool, thread), job, context);
+}
+
+_Atomic uint32_t* yoke__pool_busy(const yoke_pool* pool, int thread) {
+  return &aside_of(pool, thread)->is_busy;
+}
+
+void yoke__pool_join(const yoke_pool* pool, int thread) {
+  wait_change(yoke__pool_busy(pool, thread), 1, 0);
+}
+
+void yoke__pool_lose(yoke_pool* pool, int thread) {
+  aside_of(pool, thread)->is_lost = true;
+}
+
+// One that was given up and came back after all takes part again.
+static bool is_gone(aside* a) {
+  a->is_lost = a->is_lost && atomic_load_explicit(&a->is_busy, memory_order_acquire) != 0;
+  return a->is_lost;
+}
+
+bool yoke__pool_has_lost(const yoke_pool* pool) {
+  for (int i = 0; pool != NULL && i < pool->n_asides; i++) {
+    if (is_gone(&pool->asides[i])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool yoke__pool_run_on(yoke_pool* pool, int thread, bool may_wait, yoke_pool_job job,
+                       void* context) {
+  if (thread < pool->n_threads) {
+    yoke__pool_run_crew(pool, job, context);
+    return true;
+  }
+  aside* a = aside_of(pool, thread);
+  const bool is_busy = atomic_load_explicit(&a->is_busy, memory_order_acquire) != 0;
+  if (is_gone(a) || (is_busy && !may_wait)) {
+    return false;
+  }
+  wait_change(&a->is_busy, 1, 0);
+  give(a, job, context);
+  wait_change(&a->is_busy, 1, 0);
+  return true;
+}
+
+// ---- together
+
 void yoke__pool_run(yoke_pool* pool, yoke_pool_job job, void* context) {
+  for (int i = 0; i < pool->n_asides; i++) {
+    if (!is_gone(&pool->asides[i])) {
+      wait_change(&pool->asides[i].is_busy, 1, 0);
+      give(&pool->asides[i], job, context);
+    }
+  }
+  yoke__pool_run_crew(pool, job, context);
+  for (int i = 0; i < pool->n_asides; i++) {
+    if (!pool->asides[i].is_lost) {
+      wait_change(&pool->asides[i].is_busy, 1, 0);
+    }
+  }
+}
+
+void yoke__pool_run_crew(yoke_pool* pool, yoke_pool_job job, void* context) {
   if (pool->n_threads == 1) {
     job(context, 0);
     return;
@@ -112,11 +235,24 @@ void yoke__pool_destroy(yoke_pool** pool) {
   if (*pool == NULL) {
     return;
   }
+  const bool has_lost = yoke__pool_has_lost(*pool);
   atomic_store(&(*pool)->is_ending, true);
   start_round(*pool);
   for (int i = 0; i + 1 < (*pool)->n_threads; i++) {
     yoke__os_thread_join(&(*pool)->workers[i].thread);
   }
+  for (int i = 0; i < (*pool)->n_asides; i++) {
+    aside* a = &(*pool)->asides[i];
+    if (!a->is_lost) {
+      give(a, NULL, NULL);
+      yoke__os_thread_join(&a->thread);
+    }
+  }
+  if (has_lost) {
+    *pool = NULL;  // what a thread may still look at stays
+    return;
+  }
+  free((*pool)->asides);
   free((*pool)->workers);
   free(*pool);
   *pool = NULL;

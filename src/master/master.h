@@ -333,6 +333,9 @@ typedef struct yoke_state {
   yoke_mailbox mail;  // values written from outside
 
   struct yoke_pace* pace;  // of a run that follows the clock; NULL: it does not
+  struct yoke_own* owns;   // units on threads of their own, by thread (master_own.c)
+  size_t n_owns;
+  bool is_behind;  // some of them stand at an earlier time than the rest
 
   yoke_record* record;
   int64_t record_wait;
@@ -452,6 +455,12 @@ yoke_status yoke__master_set_typed(const yoke_system* system, yoke_state* state,
                                    yoke_failure* failure);
 yoke_status yoke__master_get_typed(const yoke_system* system, yoke_state* state, size_t unit,
                                    double t, const double y[], yoke_failure* failure);
+// The same with values that lie elsewhere, at the same offsets.
+yoke_status yoke__master_set_typed_from(const yoke_system* system, const unsigned char w[],
+                                        unsigned char w_set[], size_t unit, double t,
+                                        yoke_failure* failure);
+yoke_status yoke__master_get_typed_to(const yoke_system* system, unsigned char v[], size_t unit,
+                                      double t, yoke_failure* failure);
 // The unit's linear model to where coupling methods look for it.
 void yoke__master_linearise(const yoke_system* system, yoke_state* state, size_t unit);
 // A thread for work beside the steps, asleep until there is some. may_wait: whoever asks for the end of the work gets it,
@@ -481,7 +490,35 @@ bool yoke__master_keep_unit(const yoke_system* system, yoke_state* state, size_t
 // What others want to know of call j: strips for the ledger, values for coupling methods.
 void yoke__master_keep_call(const yoke_system* system, yoke_state* state,
                             const yoke_system_unit* su, int64_t j, const double y[]);
-// One call of step with all its outcomes checked.
+// Units on threads of their own (master_own.c), which have a way of their own in a run by the clock alone. Memory; the start of
+// such a run; at the start of a slot those that are due begin their steps; at its end those whose outputs are due are waited
+// for until their deadline.
+yoke_status yoke__master_lay_own(const yoke_system* system, yoke_state* state);
+void yoke__master_open_own(const yoke_system* system, yoke_state* state);
+void yoke__master_start_own(const yoke_system* system, yoke_state* state);
+yoke_status yoke__master_join_own(const yoke_system* system, yoke_state* state);
+// A unit that has not come back `watchdog` after its outputs were due; YOKE_NOT_FOUND: none. It takes no part any more.
+size_t yoke__master_find_hung(const yoke_system* system, yoke_state* state, int64_t now_ns);
+// The end of such a run: waits for those at work, but not for ever. Negative: one has failed (state->failures), or does not
+// come back (state->failure).
+yoke_status yoke__master_settle_own(const yoke_system* system, yoke_state* state);
+// Afterwards, without a clock: units that were left behind make up for what they missed before the others go on.
+yoke_status yoke__master_catch_up(const yoke_system* system, yoke_state* state);
+// Its outputs are not those of the present time.
+bool yoke__master_is_held(const yoke_state* state, size_t unit);
+// By the clock: for the next step of the unit; false: no room now.
+bool yoke__master_post_own(yoke_state* state, const yoke_mail* mail);
+void yoke__master_image_own(yoke_state* state, yoke_image* image);
+// A value written from outside, to the unit.
+yoke_status yoke__master_deliver(const yoke_unit* unit, const yoke_mail* mail);
+
+// One call of step with all its outcomes checked; quietly: what the others have to know of it is given back, and noted later.
+yoke_status yoke__master_call_quietly(const yoke_system* system, size_t unit, double t, double h,
+                                      uint32_t* flags, yoke_failure* failure);
+void yoke__master_note_flags(yoke_state* state, size_t unit, uint32_t flags);
+// The derivatives of one order of all inputs at the start of a call, in state->du; orders in turn, from 1.
+void yoke__master_find_derivatives(const yoke_system* system, yoke_state* state,
+                                   const yoke_system_unit* su, int64_t ticks, int order);
 yoke_status yoke__master_call_step(const yoke_system* system, yoke_state* state, size_t unit,
                                    double t, double h, yoke_failure* failure);
 // A failure of an operation of a unit: what it means here, with the unit's own reason behind it.

@@ -107,15 +107,21 @@ void yoke__master_run_moves(const yoke_system* system, yoke_state* state, size_t
 
 yoke_status yoke__master_set_typed(const yoke_system* system, yoke_state* state, size_t unit,
                                    yoke_failure* failure) {
+  return yoke__master_set_typed_from(system, state->w, state->w_set, unit, state->t, failure);
+}
+
+yoke_status yoke__master_set_typed_from(const yoke_system* system, const unsigned char w[],
+                                        unsigned char w_set[], size_t unit, double t,
+                                        yoke_failure* failure) {
   const yoke_system_unit* su = &system->units[unit];
   for (size_t i = 0; i < su->n_typed_inputs; i++) {
     const yoke_system_typed* typed = &su->typed_inputs[i];
-    if (memcmp(state->w + typed->at, state->w_set + typed->at, typed->size) != 0) {
-      memcpy(state->w_set + typed->at, state->w + typed->at, typed->size);
+    if (memcmp(w + typed->at, w_set + typed->at, typed->size) != 0) {
+      memcpy(w_set + typed->at, w + typed->at, typed->size);
       const yoke_status status =
-          yoke__unit_set(&su->unit, typed->variable, state->w + typed->at, typed->size);
+          yoke__unit_set(&su->unit, typed->variable, w + typed->at, typed->size);
       if (status < 0) {
-        return yoke__master_fail_unit(failure, system, unit, status, state->t,
+        return yoke__master_fail_unit(failure, system, unit, status, t,
                                       "the value that came for '%s' was refused",
                                       su->unit.info->variables[typed->variable].name);
       }
@@ -126,8 +132,12 @@ yoke_status yoke__master_set_typed(const yoke_system* system, yoke_state* state,
 
 yoke_status yoke__master_get_typed(const yoke_system* system, yoke_state* state, size_t unit,
                                    double t, const double y[], yoke_failure* failure) {
+  return yoke__master_get_typed_to(system, typed_beside(state, y), unit, t, failure);
+}
+
+yoke_status yoke__master_get_typed_to(const yoke_system* system, unsigned char v[], size_t unit,
+                                      double t, yoke_failure* failure) {
   const yoke_system_unit* su = &system->units[unit];
-  unsigned char* v = typed_beside(state, y);
   if (su->unit.ops->get_values != NULL) {
     const yoke_status status =
         su->unit.ops->get_values(su->unit.self, su->typed_outputs, su->n_typed_outputs, v);
@@ -300,7 +310,11 @@ static YOKE_NOINLINE void note_losses(const yoke_system* system, const yoke_grou
     const yoke_validity* v = &group->validities[i];
     const yoke_unit* unit = &system->units[v->unit].unit;
     yoke_sample_info info = {.is_valid = true};
-    bool is_bad = unit->ops->sample_info(unit->self, v->variable, &info) >= 0 && !info.is_valid;
+    // one with a thread of its own may be at work: what is held of it is known here
+    bool is_bad =
+        system->units[v->unit].is_own
+            ? yoke__master_is_held(state, v->unit)
+            : unit->ops->sample_info(unit->self, v->variable, &info) >= 0 && !info.is_valid;
     if (is_bad && v->is_foretold && count > 0 && info.age > 0 &&
         info.age <= most_foretold(group, v->signal) * group->setup.interval) {
       foretell(system, group, state, v->signal);

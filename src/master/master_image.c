@@ -137,6 +137,7 @@ void yoke__master_image(const yoke_system* system, yoke_state* state, yoke_image
   yoke__master_image_flows(system, state, image);
   yoke__master_image_watch(system, state, image);
   yoke__master_image_guard(system, state, image);
+  yoke__master_image_own(state, image);
   image_groups(system, state, image);
   atomic_store_explicit(&state->progress, state->n_slots, memory_order_relaxed);
 }

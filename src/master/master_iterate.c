@@ -15,6 +15,7 @@
 #include "base/base_call.h"
 #include "linalg/linalg_anderson.h"
 #include "master/master.h"
+#include "master/master_pace.h"
 
 struct yoke_iterate {
   size_t n;       // outputs that are connected
@@ -187,9 +188,14 @@ static yoke_status repeat_calls(const yoke_system* system, yoke_state* state, si
 
 static yoke_status repeat_step(const yoke_system* system, yoke_state* state, size_t unit,
                                yoke_failure* failure) {
+  yoke_pace* pace = state->pace;
+  const int64_t before = pace == NULL ? 0 : pace->clock.now_ns(pace->clock.self);
   const yoke_call_scope scope = yoke__call_begin_at(system->units[unit].name, "step", state->t);
   const yoke_status status = repeat_calls(system, state, unit, failure);
   yoke__call_end(&scope);
+  if (pace != NULL) {
+    pace->units[unit].step_ns += pace->clock.now_ns(pace->clock.self) - before;
+  }
   return status;
 }
 

@@ -53,7 +53,7 @@ static yoke_mail* mail_at(const yoke_mailbox* box, uint64_t ticket) {
   return &box->cells[ticket % YOKE_MAIL_SIZE].mail;
 }
 
-static yoke_status set_variable(const yoke_unit* unit, const yoke_mail* mail) {
+yoke_status yoke__master_deliver(const yoke_unit* unit, const yoke_mail* mail) {
   const size_t size = yoke__variable_size(&unit->info->variables[mail->variable]);
   char room[YOKE_MAIL_ROOM];
   if (size == sizeof mail->bits) {
@@ -76,7 +76,7 @@ static void set_on_thread(void* context, int thread) {
     if (unit->thread != thread || unit->unit.dense[mail->variable] != YOKE_NOT_DENSE) {
       continue;
     }
-    const yoke_status status = set_variable(&unit->unit, mail);
+    const yoke_status status = yoke__master_deliver(&unit->unit, mail);
     if (status < 0) {
       uint64_t first = atomic_load(&job->refused);
       mail->bits = status;
@@ -114,12 +114,18 @@ yoke_status yoke__master_take_mail(const yoke_system* system, yoke_state* state)
   while (end - box->n_taken < YOKE_MAIL_SIZE &&
          atomic_load_explicit(&box->cells[end % YOKE_MAIL_SIZE].turn, memory_order_acquire) ==
              end + 1) {
-    const yoke_mail* mail = mail_at(box, end++);
+    const yoke_mail* mail = mail_at(box, end);
     const yoke_system_unit* unit = &system->units[mail->unit];
     const size_t dense = unit->unit.dense[mail->variable];
+    // by the clock one that may be at work takes its mail with its next step; what finds no room waits here
+    const bool is_aside = unit->is_own && dense == YOKE_NOT_DENSE && state->pace != NULL;
+    if (is_aside && !yoke__master_post_own(state, mail)) {
+      break;
+    }
+    end++;
     if (dense != YOKE_NOT_DENSE) {
       memcpy(&state->u[unit->u + dense + mail->element], &mail->bits, sizeof mail->bits);
-    } else {
+    } else if (!is_aside) {
       has_typed = true;
       has_others = has_others || unit->thread != 0;
     }
@@ -128,7 +134,9 @@ yoke_status yoke__master_take_mail(const yoke_system* system, yoke_state* state)
     yoke__ledger_note_write(state->ledger);
   }
   take_job job = {system, box, end, end};
-  if (has_others) {
+  if (has_others && state->pace != NULL) {
+    yoke__pool_run_crew(system->pool, set_on_thread, &job);
+  } else if (has_others) {
     yoke__pool_run(system->pool, set_on_thread, &job);
   } else if (has_typed) {
     set_on_thread(&job, 0);

@@ -22,6 +22,8 @@ typedef struct yoke_pace_clock {
   int64_t (*now_ns)(void* self);
   void (*sleep_until_ns)(void* self, int64_t time_ns);  // returns then, or later
   void* self;
+  // returns when *word is not `value` any more, or at that time
+  void (*await_ns)(void* self, _Atomic uint32_t* word, uint32_t value, int64_t time_ns);
 } yoke_pace_clock;
 
 // The monotonic clock; sleeps until shortly before the time and spins for the rest.
@@ -52,6 +54,9 @@ typedef struct yoke_pace_unit {
   int64_t budget_ns;  // 0: no limit
   int64_t n_over;     // macro steps that took longer
   bool is_physical;
+  bool is_own;              // it has a thread of its own:
+  int64_t n_joins, n_late;  // times at which its outputs were due, and were not there
+  int64_t n_late_run, longest_late_run;
   bool is_failed;  // it is not called any more; its last outputs are held
   yoke_histogram ns;
 } yoke_pace_unit;
@@ -82,11 +87,13 @@ typedef struct yoke_pace {
   int64_t n_held;              // steps computed without the physical units
   int64_t n_run, longest_run;  // overruns in a row
   int64_t n_run_at_stop;       // those that made the run stop
-  int64_t longest_late_ns;     // end behind the deadline
-  int64_t lag;                 // slots by which simulated time is behind the clock
-  int64_t end_ns;              // when the last step had ended
-  yoke_histogram late_ns;      // release behind its grid time
-  yoke_histogram step_ns;      // begin to end of a step
+  int64_t n_late_joins;  // outputs of units with threads of their own that were not there in time
+  size_t late_unit;      // whose made the run stop; YOKE_NOT_FOUND: none
+  int64_t longest_late_ns;  // end behind the deadline
+  int64_t lag;              // slots by which simulated time is behind the clock
+  int64_t end_ns;           // when the last step had ended
+  yoke_histogram late_ns;   // release behind its grid time
+  yoke_histogram step_ns;   // begin to end of a step
   yoke_pace_grants grants;
 
   // the watchdog's
@@ -134,6 +141,13 @@ static inline bool yoke__pace_leaves_out(const yoke_pace* pace, size_t unit) {
   const yoke_pace_unit* u = &pace->units[unit];
   return u->is_failed || (pace->is_holding && u->is_physical);
 }
+
+// Until when a unit with a thread of its own is waited for in the present step: to shortly before the next release, so that the
+// exchange is not late, and no longer than its budget.
+int64_t yoke__pace_join_time(const yoke_pace* pace, size_t unit, int64_t started_ns);
+void yoke__pace_note_join(yoke_pace* pace, size_t unit, bool is_late);
+// The one of those units that was late most often in a row, and is so now; YOKE_NOT_FOUND: none.
+size_t yoke__pace_find_late(const yoke_pace* pace);
 
 // Where the run stands among the grades of docs/pace.md: "kept every deadline", ...
 void yoke__pace_grade(const yoke_pace* pace, char* to, size_t size);

@@ -137,6 +137,12 @@ static void note_failure(loop* l) {
   }
 }
 
+static void note_hung(loop* l) {
+  if (l->info->failure.message.text == NULL) {
+    yoke__failure_copy(&l->info->failure, &l->state->failure);
+  }
+}
+
 // Somebody or something says that this is no orderly end, before or while it stops.
 static bool hears_alarm(loop* l) {
   const atomic_bool* is_stop_wanted = l->settings->is_stop_wanted;
@@ -245,8 +251,21 @@ static void take_outcome(loop* l, yoke_status status) {
   } else if (status != YOKE_OK) {
     begin_stop(l, YOKE_SAFE_STOP, status);
   } else if (!is_stopping(l) && yoke__pace_must_stop(pace)) {
+    const size_t late = yoke__pace_find_late(pace);
     pace->n_run_at_stop = pace->n_run;
+    if (late != YOKE_NOT_FOUND && pace->units[late].n_late_run >= pace->n_run) {
+      pace->late_unit = late;
+      pace->n_run_at_stop = pace->units[late].n_late_run;
+    }
     begin_stop(l, YOKE_SAFE_STOP, YOKE_LATE);
+  }
+}
+
+// A unit that does not come back to a loop that goes on: the others are stopped in order, without it.
+static void look_for_hung(loop* l) {
+  if (yoke__master_find_hung(l->system, l->state, l->pace->end_ns) != YOKE_NOT_FOUND) {
+    note_hung(l);
+    begin_stop(l, YOKE_SAFE_FAIL, YOKE_UNIT_FAILED);
   }
 }
 
@@ -298,7 +317,25 @@ static void run(loop* l) {
       go_on_stopping(l);
     }
     take_outcome(l, status);
+    if (l->state->n_owns > 0) {
+      look_for_hung(l);
+    }
   }
+}
+
+// Units that are still at work when all is over.
+static void settle(loop* l) {
+  const yoke_status status = yoke__master_settle_own(l->system, l->state);
+  if (status >= 0) {
+    return;
+  }
+  if (l->state->failure.message.status < 0) {
+    note_hung(l);
+  } else {
+    note_failure(l);
+  }
+  l->end = l->end >= 0 || l->end == YOKE_LATE ? status : l->end;
+  tell_rig(l, YOKE_SAFE_FAIL);
 }
 
 // ---- begin and end
@@ -323,6 +360,7 @@ void yoke__master_prepare_pace(const yoke_system* system, double factor,
     const yoke_system_unit* unit = &system->units[i];
     pace->units[i].budget_ns = (int64_t)(unit->source->budget_s * NS_S);
     pace->units[i].is_physical = (unit->unit.info->flags & YOKE_UNIT_PHYSICAL) != 0;
+    pace->units[i].is_own = unit->is_own;
   }
 }
 
@@ -339,9 +377,11 @@ yoke_status yoke__master_paced_loop(const yoke_system* system, yoke_state* state
   tell_rig(&l, YOKE_SAFE_START);
   let_workers_wait(system, state, settings->is_patient);
   state->pace = l.pace;
+  yoke__master_open_own(system, state);
   yoke__pace_start(l.pace);
   l.shown_ns = l.pace->grid.start_ns;
   run(&l);
+  settle(&l);
   if (l.end >= 0) {
     yoke__pace_finish(l.pace);
   }

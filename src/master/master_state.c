@@ -80,6 +80,7 @@ static yoke_status lay_memory(const yoke_system* system, yoke_state* state) {
   YOKE_TRY(create_workers(system, state));
   YOKE_TRY(yoke__master_layout_mail(state));
   YOKE_TRY(yoke__master_lay_hot(system, state));
+  YOKE_TRY(yoke__master_lay_own(system, state));
   YOKE_TRY(yoke__master_lay_ledger(system, state));
   YOKE_TRY(yoke__master_layout_flows(system, state));
   YOKE_TRY(yoke__master_layout_through(system, state));
@@ -202,7 +203,10 @@ void yoke__master_destroy(yoke_system* system, yoke_state** state) {
   close_groups(system, *state);
   yoke__master_end_tape(*state);
   yoke__master_end_watch(*state);
-  yoke__arena_free(&(*state)->arena);
-  free(*state);
+  // a unit that has not come back may still write to its own part of it
+  if (!yoke__pool_has_lost(system->pool)) {
+    yoke__arena_free(&(*state)->arena);
+    free(*state);
+  }
   *state = NULL;
 }

@@ -70,18 +70,35 @@ static void advance_thread(void* context, int thread) {
   (void)yoke__master_advance_units(job->system, job->state, thread);
 }
 
-static YOKE_NOINLINE yoke_status advance_threads(const yoke_system* system, yoke_state* state) {
-  slot_job job = {system, state};
-  yoke__pool_run(system->pool, advance_thread, &job);
-  // a paced run goes on without a unit that failed, and looks at the failures itself
+// a paced run goes on without a unit that failed, and looks at the failures itself
+static yoke_status collect_failures(const yoke_system* system, yoke_state* state) {
   return state->pace != NULL && state->pace->is_tolerant
              ? YOKE_OK
              : yoke__master_collect_failures(system, state);
 }
 
+static YOKE_NOINLINE yoke_status advance_threads(const yoke_system* system, yoke_state* state) {
+  slot_job job = {system, state};
+  if (state->is_behind) {
+    YOKE_TRY(yoke__master_catch_up(system, state));
+  }
+  yoke__pool_run(system->pool, advance_thread, &job);
+  return collect_failures(system, state);
+}
+
+// By the clock units on threads of their own work beside the others.
+static YOKE_NOINLINE yoke_status advance_beside(const yoke_system* system, yoke_state* state) {
+  slot_job job = {system, state};
+  yoke__master_start_own(system, state);
+  yoke__pool_run_crew(system->pool, advance_thread, &job);
+  (void)yoke__master_join_own(system, state);
+  return collect_failures(system, state);
+}
+
 static yoke_status advance_jacobi(const yoke_system* system, yoke_state* state) {
   if (system->n_threads > 1) {
-    return advance_threads(system, state);
+    return state->pace != NULL && state->n_owns > 0 ? advance_beside(system, state)
+                                                    : advance_threads(system, state);
   }
   return yoke__master_advance_units(system, state, 0) < 0
              ? yoke__master_collect_failures(system, state)

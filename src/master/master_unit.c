@@ -24,9 +24,10 @@ yoke_status yoke__master_get_outputs(const yoke_system* system, size_t unit, dou
   return sum == 0 ? YOKE_OK : yoke__master_fail_not_finite(system, unit, t, y, failure);
 }
 
-static yoke_status judge_step(const yoke_system* system, yoke_state* state, size_t unit, double t,
-                              double h, yoke_status status, const yoke_step_result* result,
-                              yoke_failure* failure) {
+// What a step says of itself; flags: what the others have to know of it.
+static yoke_status judge_quietly(const yoke_system* system, size_t unit, double t, double h,
+                                 yoke_status status, const yoke_step_result* result,
+                                 uint32_t* flags, yoke_failure* failure) {
   if (status == YOKE_DIVERGED) {
     return yoke__master_fail_diverged(system, unit, t + h, result->message, failure);
   }
@@ -43,15 +44,19 @@ static yoke_status judge_step(const yoke_system* system, yoke_state* state, size
         result->message == NULL ? "" : ": ", result->message == NULL ? "" : result->message);
   }
   const yoke_unit* u = &system->units[unit].unit;
-  uint32_t flags = result->flags;
-  if ((flags & YOKE_STEP_EVENT_NEEDED) != 0 && u->ops->event_update != NULL) {
+  *flags |= result->flags;
+  if ((result->flags & YOKE_STEP_EVENT_NEEDED) != 0 && u->ops->event_update != NULL) {
     yoke_step_result event = {.t_reached = t + h};
     if (u->ops->event_update(u->self, t + h, &event) < 0) {
       return yoke__master_fail_with(failure, system, unit, YOKE_UNIT_FAILED, t + h,
                                     "event update failed", event.message, NULL);
     }
-    flags |= event.flags & YOKE_STEP_END_WANTED;
+    *flags |= event.flags & YOKE_STEP_END_WANTED;
   }
+  return YOKE_OK;
+}
+
+void yoke__master_note_flags(yoke_state* state, size_t unit, uint32_t flags) {
   if ((flags & YOKE_STEP_EVENT_NEEDED) != 0) {
     state->is_jumped[unit] = true;
     state->has_events = true;
@@ -59,11 +64,19 @@ static yoke_status judge_step(const yoke_system* system, yoke_state* state, size
   if ((flags & YOKE_STEP_END_WANTED) != 0) {
     state->is_end_wanted = true;
   }
+}
+
+static yoke_status judge_step(const yoke_system* system, yoke_state* state, size_t unit, double t,
+                              double h, yoke_status status, const yoke_step_result* result,
+                              yoke_failure* failure) {
+  uint32_t flags = 0;
+  YOKE_TRY(judge_quietly(system, unit, t, h, status, result, &flags, failure));
+  yoke__master_note_flags(state, unit, flags);
   return YOKE_OK;
 }
 
-yoke_status yoke__master_call_step(const yoke_system* system, yoke_state* state, size_t unit,
-                                   double t, double h, yoke_failure* failure) {
+yoke_status yoke__master_call_quietly(const yoke_system* system, size_t unit, double t, double h,
+                                      uint32_t* flags, yoke_failure* failure) {
   const yoke_unit* u = &system->units[unit].unit;
   yoke_step_result result = {.t_reached = t + h};
   const yoke_call_scope scope = yoke__call_begin_at(system->units[unit].name, "step", t);
@@ -72,7 +85,15 @@ yoke_status yoke__master_call_step(const yoke_system* system, yoke_state* state,
   if (status >= 0 && result.flags == 0 && result.t_reached >= t + h) {
     return YOKE_OK;
   }
-  return judge_step(system, state, unit, t, h, status, &result, failure);
+  return judge_quietly(system, unit, t, h, status, &result, flags, failure);
+}
+
+yoke_status yoke__master_call_step(const yoke_system* system, yoke_state* state, size_t unit,
+                                   double t, double h, yoke_failure* failure) {
+  uint32_t flags = 0;
+  YOKE_TRY(yoke__master_call_quietly(system, unit, t, h, &flags, failure));
+  yoke__master_note_flags(state, unit, flags);
+  return YOKE_OK;
 }
 
 // inputs that follow a polynomial, at the start of the call that begins `ticks` after the slot
@@ -95,38 +116,52 @@ void yoke__master_extrapolate(const yoke_system* system, yoke_state* state, size
   }
 }
 
-// derivatives of all inputs up to the highest order; inputs without a polynomial are constant
-static yoke_status set_derivatives(const yoke_system* system, yoke_state* state,
-                                   const yoke_system_unit* su, int64_t ticks) {
-  double* du = state->du + su->u;
+// derivatives of one order of all inputs; inputs without a polynomial are constant
+static void find_slopes(const yoke_system* system, yoke_state* state, const yoke_system_unit* su,
+                        int64_t ticks, int order) {
+  memset(state->du + su->u, 0, su->unit.n_u * sizeof *state->du);
+  for (size_t g = su->first_group; g < su->first_group + su->n_groups; g++) {
+    const yoke_group* group = &system->groups[g];
+    const double tau =
+        yoke__clock_seconds(&system->clock, state->group_since[group->sampler] + ticks);
+    double* d = state->group_numbers + group->derivatives;
+    if (group->ops->input_derivatives == NULL) {
+      continue;
+    }
+    group->ops->input_derivatives(state->group_memory + group->self, group->sink, tau, order, d);
+    for (size_t i = 0; i < group->setup.n_signals; i++) {
+      state->du[group->taps[i].to] = d[i];
+    }
+  }
+  if (su->is_steered && state->pace != NULL) {
+    yoke__master_steer(system, state, su, state->du, true);
+  }
+}
+
+void yoke__master_find_derivatives(const yoke_system* system, yoke_state* state,
+                                   const yoke_system_unit* su, int64_t ticks, int order) {
   double* followed = state->u_followed == NULL ? NULL : state->u_followed + su->u;
+  const double* du = state->du + su->u;
   double weight = 1;
-  if (followed != NULL) {
+  if (followed != NULL && order == 1) {
     memcpy(followed, state->u + su->u, su->unit.n_u * sizeof *followed);
   }
+  find_slopes(system, state, su, ticks, order);
+  for (int i = 1; i <= order; i++) {
+    weight *= su->step / i;
+  }
+  for (size_t i = 0; followed != NULL && i < su->unit.n_u; i++) {
+    followed[i] += weight * du[i];
+  }
+}
+
+// up to the highest order
+static yoke_status set_derivatives(const yoke_system* system, yoke_state* state,
+                                   const yoke_system_unit* su, int64_t ticks) {
   for (int order = 1; order <= su->derivative_order; order++) {
-    memset(du, 0, su->unit.n_u * sizeof *du);
-    for (size_t g = su->first_group; g < su->first_group + su->n_groups; g++) {
-      const yoke_group* group = &system->groups[g];
-      const double tau =
-          yoke__clock_seconds(&system->clock, state->group_since[group->sampler] + ticks);
-      double* d = state->group_numbers + group->derivatives;
-      if (group->ops->input_derivatives == NULL) {
-        continue;
-      }
-      group->ops->input_derivatives(state->group_memory + group->self, group->sink, tau, order, d);
-      for (size_t i = 0; i < group->setup.n_signals; i++) {
-        state->du[group->taps[i].to] = d[i];
-      }
-    }
-    if (su->is_steered && state->pace != NULL) {
-      yoke__master_steer(system, state, su, state->du, true);
-    }
-    YOKE_TRY(su->unit.ops->set_input_derivatives(su->unit.self, order, du, su->unit.n_u));
-    weight *= su->step / order;
-    for (size_t i = 0; followed != NULL && i < su->unit.n_u; i++) {
-      followed[i] += weight * du[i];
-    }
+    yoke__master_find_derivatives(system, state, su, ticks, order);
+    YOKE_TRY(
+        su->unit.ops->set_input_derivatives(su->unit.self, order, state->du + su->u, su->unit.n_u));
   }
   return YOKE_OK;
 }

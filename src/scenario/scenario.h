@@ -250,6 +250,7 @@ typedef struct yoke_scenario_unit {
   double tolerance;         // iterative schemes; 0: that of `iteration`
   double cost_s;            // expected computing time of a step; 0: what the unit says
   double budget_s;          // computing time of a macro step in a paced run; 0: no limit
+  bool has_own_thread;      // `thread: own`
   bool has_no_feedthrough;  // `feedthrough: none`
   const yoke_scenario_through* feedthrough;  // outputs of which the file says it
   size_t n_feedthrough;

@@ -229,6 +229,13 @@ static const char* const port_keys_only[] = {"peer", "bind",   "clock",    "time
 static const yoke_integers lost_range = {1, 1000000};
 static const yoke_range timeout_range = {1e-6, 3600, false, false, "a number from 1e-6 to 3600"};
 
+static const char* const threads[] = {"shared", "own", NULL};
+
+static void read_thread(yoke_reader* reader, const yoke_node* node, void* to, const void* rule) {
+  size_t choice = 0;
+  *(bool*)to = yoke__read_choice(reader, node, rule, &choice) && choice == 1;
+}
+
 // `port: udp`, `port: shm`, or `port: none` to run it here
 static void read_port(yoke_reader* reader, const yoke_node* node, void* to, const void* rule) {
   yoke_scenario_port* port = to;
@@ -383,6 +390,7 @@ static const yoke_key unit_keys[] = {
     {"tolerance", yoke__key_number, &yoke__shape_value, OF(tolerance), &yoke__range_positive},
     {"cost", yoke__key_number, &yoke__shape_value, OF(cost_s), &yoke__range_not_negative},
     {"budget", yoke__key_number, &yoke__shape_value, OF(budget_s), &budget_range},
+    {"thread", read_thread, &yoke__shape_value, OF(has_own_thread), threads},
     {"law", read_law_in_units, NULL, 0, NULL},
     {"twin", read_later_kind, NULL, 0, NULL},
     {"meter", read_later_kind, NULL, 0, NULL},

@@ -114,6 +114,7 @@ typedef struct yoke_system_unit {
   const yoke_system_gain* gains;
   size_t n_gains;
   bool is_steered;  // some of its inputs are led to a value when a paced run stops
+  bool is_own;      // it has a thread of its own
 } yoke_system_unit;
 
 // One entry of `safe`.
@@ -459,7 +460,8 @@ typedef struct yoke_system {
   const yoke_result_ops** sinks;  // of the registry that the file names as formats
   size_t n_sinks;
 
-  int n_threads;
+  int n_threads;  // of the pool,
+  int n_crew;     // of which these step together; each of the others has a unit of its own
   bool is_gs_order_given;
   bool has_slow_units;
   bool is_exchange_plain;  // one intake of plain copies and samples in every slot, and nothing else
@@ -544,6 +546,8 @@ yoke_status yoke__system_check_trust(yoke_system* system);   // system_trust.c: 
 yoke_status yoke__system_lay_safe(yoke_system* system);  // system_safe.c
 // Whether the system can be paced by the clock; a message says why not.
 yoke_status yoke__system_check_pace(const yoke_system* system, const yoke_sink* sink);
+// A unit that is to have a thread of its own and, by the clock, cannot; NULL: there is none. why: what stands in the way.
+const yoke_system_unit* yoke__system_find_not_own(const yoke_system* system, const char** why);
 yoke_status yoke__system_check_layout(yoke_system* system);  // system_layout.c
 
 yoke_status yoke__system_weigh_bonds(yoke_system* system);  // system_ledger.c: mu, scales

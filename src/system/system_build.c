@@ -55,7 +55,12 @@ void yoke__system_destroy(yoke_system** handle) {
   if (system->pool != NULL && system->units != NULL) {
     yoke__pool_run(system->pool, close_units, system);
   }
+  const bool has_lost = yoke__pool_has_lost(system->pool);
   yoke__pool_destroy(&system->pool);
+  if (has_lost) {
+    *handle = NULL;  // a unit that has not come back still uses it
+    return;
+  }
   yoke__unit_store_destroy(&system->store);
   if (!system->is_scenario_lent) {
     yoke__scenario_free(&system->scenario);

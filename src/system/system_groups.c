@@ -102,7 +102,11 @@ static yoke_status add_probes(yoke_system* system, yoke_group* group) {
   return YOKE_OK;
 }
 
-// samples from ports and emulated links may be missing
+// samples from ports and emulated links may be missing, and those of units that came late
+static bool may_be_missing(const yoke_system_unit* unit) {
+  return unit->is_own || unit->unit.ops->sample_info != NULL;
+}
+
 static yoke_status list_validities(yoke_system* system, yoke_group* group) {
   const size_t bond_index = system->methods[group->method].bond;
   const yoke_system_bond* bond = bond_index == YOKE_NOT_FOUND ? NULL : &system->bonds[bond_index];
@@ -112,7 +116,7 @@ static yoke_status list_validities(yoke_system* system, yoke_group* group) {
   YOKE_TRY_MEMORY(list);
   for (size_t i = 0; i < group->setup.n_signals; i++) {
     const yoke_system_link* link = &system->links[group->taps[i].link];
-    if (system->units[link->from_unit].unit.ops->sample_info != NULL) {
+    if (may_be_missing(&system->units[link->from_unit])) {
       const bool is_foretold = system->units[link->from_unit].source->on_loss == 0 &&
                                group->role == YOKE_GROUP_WHOLE && group->taps[i].delay == 0;
       list[group->n_validities++] =
@@ -120,7 +124,7 @@ static yoke_status list_validities(yoke_system* system, yoke_group* group) {
     }
   }
   for (size_t i = 0; i < n_rates; i++) {
-    if (system->units[bond->rate_unit].unit.ops->sample_info != NULL) {
+    if (may_be_missing(&system->units[bond->rate_unit])) {
       list[group->n_validities++] =
           (yoke_validity){bond->rate_unit, bond->rate[i].from_variable, YOKE_NOT_FOUND, false};
     }

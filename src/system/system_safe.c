@@ -4,6 +4,8 @@
 
 #include "system/system.h"
 
+#define OWN_TEXT "unit '%s': by the clock 'thread: own' %s"
+
 static bool refuse(yoke_system* system, const yoke_scenario_action* source, const char* what) {
   yoke__error(system->messages, source->input.place, "'safe': '%s.%s' %s", source->input.unit,
               source->input.variable, what);
@@ -77,6 +79,12 @@ yoke_status yoke__system_lay_safe(yoke_system* system) {
   if (why != NULL) {
     yoke__error(system->messages, scenario->pacing.place, "'time.pace': %s", why);
   }
+  const char* what = NULL;
+  const yoke_system_unit* unit =
+      scenario->pacing.is_given ? yoke__system_find_not_own(system, &what) : NULL;
+  if (unit != NULL) {
+    yoke__error(system->messages, unit->source->place, OWN_TEXT, unit->name, what);
+  }
   return YOKE_OK;
 }
 
@@ -110,7 +118,11 @@ static const char* find_obstacle(const yoke_system* system, char* to, size_t siz
 yoke_status yoke__system_check_pace(const yoke_system* system, const yoke_sink* sink) {
   char text[256];
   const char* why = find_obstacle(system, text, sizeof text);
-  return why == NULL
+  if (why != NULL) {
+    return yoke__fail_at(sink, YOKE_BAD_INPUT, system->scenario->pacing.place, "%s", why);
+  }
+  const yoke_system_unit* unit = yoke__system_find_not_own(system, &why);
+  return unit == NULL
              ? YOKE_OK
-             : yoke__fail_at(sink, YOKE_BAD_INPUT, system->scenario->pacing.place, "%s", why);
+             : yoke__fail_at(sink, YOKE_BAD_INPUT, unit->source->place, OWN_TEXT, unit->name, why);
 }

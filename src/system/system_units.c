@@ -442,6 +442,9 @@ static int choose_n_threads(const yoke_system* system) {
   double total = 0, heaviest = 0;
   for (size_t i = 0; i < system->n_units; i++) {
     const yoke_system_unit* unit = &system->units[i];
+    if (unit->is_own) {
+      continue;
+    }
     n_stepped += !unit->is_law;
     total += unit->cost_s;
     heaviest = unit->cost_s > heaviest ? unit->cost_s : heaviest;
@@ -486,18 +489,26 @@ static yoke_status assign_threads(yoke_system* system) {
   for (size_t i = 0; i < n_stepped; i++) {
     yoke_system_unit* unit = &system->units[weights[i].unit];
     int best = 0;
-    for (int t = 1; t < system->n_threads; t++) {
+    if (unit->is_own) {
+      continue;
+    }
+    for (int t = 1; t < system->n_crew; t++) {
       best = load[t] < load[best] ? t : best;
     }
     if (unit->is_fresh) {
       best = 0;
     } else if (weights[i].cost_s <= 0) {
-      best = (int)(weights[i].unit * (size_t)system->n_threads / n_stepped);
+      best = (int)(weights[i].unit * (size_t)system->n_crew / n_stepped);
     }
     unit->thread = best;
     load[best] += weights[i].cost_s;
   }
   free(weights);
+  for (size_t i = 0, k = 0; i < n_stepped; i++) {
+    if (system->units[i].is_own) {
+      system->units[i].thread = system->n_crew + (int)k++;
+    }
+  }
   return YOKE_OK;
 }
 
@@ -522,6 +533,7 @@ static yoke_status list_thread_units(yoke_system* system) {
 
 yoke_status yoke__system_make_units(yoke_system* system) {
   const yoke_scenario* scenario = system->scenario;
+  int n_own = 0;
   system->n_units = scenario->n_units;
   system->units = yoke__arena_array(&system->arena, system->n_units + 1, sizeof *system->units);
   YOKE_TRY_MEMORY(system->units);
@@ -535,6 +547,9 @@ yoke_status yoke__system_make_units(yoke_system* system) {
     unit->is_fresh = (source->has_exchange ? source->exchange : scenario->exchange) == YOKE_FRESH;
     unit->tolerance = source->tolerance > 0 ? source->tolerance : scenario->iteration.tolerance;
     unit->cost_s = source->cost_s;
+    // in other schemes units wait for each other
+    unit->is_own = source->has_own_thread && scenario->scheme == YOKE_JACOBI && !unit->is_fresh;
+    n_own += unit->is_own;
     system->n_laws += source->is_law;
     const size_t other = yoke__map_add(&system->unit_index, source->name, i);
     if (other != YOKE_NOT_FOUND && !scenario->has_errors) {
@@ -545,8 +560,10 @@ yoke_status yoke__system_make_units(yoke_system* system) {
 
   YOKE_TRY(yoke__system_plan_calls(system));
   yoke__system_try_costs(system);
-  system->n_threads = choose_n_threads(system);
-  YOKE_TRY(yoke__pool_create(system->n_threads, &system->pool));
+  system->n_crew = choose_n_threads(system);
+  system->n_threads = system->n_crew + n_own;
+  YOKE_TRY(yoke__pool_create(system->n_crew, &system->pool));
+  YOKE_TRY(yoke__pool_add(system->pool, n_own));
   YOKE_TRY(assign_threads(system));
   YOKE_TRY(list_thread_units(system));
   making job = {system, 0, YOKE_OK};

@@ -80,12 +80,13 @@ static void test_figures(void** state) {
   assert_true(strlen(pace.grade) > 0);
   assert_int_equal(yoke_simulation_state(s), YOKE_RUN_SAFE);
 
-  yoke_times times;
-  int64_t n_over = -1;
-  check_ok(yoke_simulation_get_unit_pace(s, 1, &times, &n_over));
-  assert_true(times.n == 20 && times.max >= times.p50 && n_over == 0);
-  assert_int_equal(yoke_simulation_get_unit_pace(s, 2, &times, &n_over), YOKE_NO_SUCH_NAME);
-  assert_int_equal(yoke_simulation_get_unit_pace(NULL, 0, &times, &n_over), YOKE_BAD_ARG);
+  yoke_unit_pace unit;
+  check_ok(yoke_simulation_get_unit_pace(s, 1, &unit));
+  assert_true(unit.step.n == 20 && unit.step.max >= unit.step.p50 && unit.n_over == 0);
+  assert_true(!unit.has_own_thread && unit.n_due == 0 && unit.n_late == 0);
+  assert_int_equal(yoke_simulation_get_unit_pace(s, 2, &unit), YOKE_NO_SUCH_NAME);
+  assert_int_equal(yoke_simulation_get_unit_pace(NULL, 0, &unit), YOKE_BAD_ARG);
+  assert_int_equal(yoke_simulation_get_unit_pace(s, 0, NULL), YOKE_BAD_ARG);
   assert_int_equal(yoke_simulation_get_pace(s, NULL), YOKE_BAD_ARG);
 
   // everything was given back

@@ -3,13 +3,14 @@
 #define YOKE_TEST_PACE_HELPER_H
 
 #include "base/base_check.h"
+#include "base/base_os.h"
 #include "master/master_run.h"
 #include "support/check.h"
 #include "support/sim.h"
 #include "yoke/registry.h"
 
 typedef struct simulated_clock {
-  int64_t now;
+  _Atomic int64_t now;
   const int64_t* wake_late;  // per sleep; NULL: on time
   int64_t n_sleeps;
 } simulated_clock;
@@ -27,7 +28,22 @@ static void simulated_sleep(void* self, int64_t time_ns) {
   c->n_sleeps++;
 }
 
-static const yoke_pace_clock simulated = {simulated_now, simulated_sleep, &the_clock};
+// A unit that will come back is waited for, whatever the clock says; one that is held back by the test never comes in time.
+static atomic_bool is_held_back;
+
+static void simulated_await(void* self, _Atomic uint32_t* word, uint32_t value, int64_t time_ns) {
+  simulated_clock* c = self;
+  if (atomic_load(&is_held_back)) {
+    c->now = time_ns > c->now ? time_ns : c->now;
+    return;
+  }
+  while (atomic_load(word) == value) {
+    yoke__os_futex_wait(word, value, 0);
+  }
+}
+
+static const yoke_pace_clock simulated = {simulated_now, simulated_sleep, &the_clock,
+                                          simulated_await};
 
 // ---------------------------------------------------------------------------------------------------------
 // The unit: y = u, n counts its steps; step `fails_at` fails. It takes the time of the trace, `machine` does not.
@@ -113,12 +129,17 @@ typedef struct paced {
   yoke_loop_settings settings;
 } paced;
 
+static void (*add_models)(yoke_registry* models);  // more than these two; NULL: none
+
 static yoke_status paced_try(const char* text, paced* p, char* messages, size_t size) {
   yoke_registry* models = NULL;
   *p = (paced){0};
   check_ok(yoke_registry_create(&models));
   check_ok(yoke_registry_add_unit(models, &busy_ops, NULL));
   check_ok(yoke_registry_add_unit(models, &machine_ops, NULL));
+  if (add_models != NULL) {
+    add_models(models);
+  }
   const yoke_status status = sim_try(models, text, &p->s, messages, size);
   yoke_registry_destroy(&models);
   return status;

@@ -1613,7 +1613,7 @@ function drawRun(main, nav, suffix) {
     const granted = pace.system || {};
     const times = [["release, behind its grid time", pace.release], ["computing, whole step", pace.step_time],
       ...(Array.isArray(pace.units) ? pace.units : []).filter((unit) => unit && unit.step_time).map((unit) =>
-        ["computing, " + unit.name + (unit.over_budget > 0 ? ` (over its budget of ${us(unit.budget_us)} in ${grouped(unit.over_budget)} steps)` : ""), unit.step_time])].filter((one) => one[1]);
+        ["computing, " + unit.name + (unit.over_budget > 0 ? ` (over its budget of ${us(unit.budget_us)} in ${grouped(unit.over_budget)} steps)` : "") + (isNumber(unit.n_late) ? ` (own thread, late at ${grouped(unit.n_late)} of ${grouped(unit.n_due)} exchanges)` : ""), unit.step_time])].filter((one) => one[1]);
     const head = ["", "median", "99 %", "99.9 %", "longest"];
     section("pace", "Deadlines", el("div", { class: "panel" }, el("p", { text: sentenceOf(String(pace.text || "")) }),
       el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ...head.map((text, i) => el("th", { text, class: i > 0 ? "num" : null })))),
