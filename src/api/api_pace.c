@@ -255,11 +255,16 @@ void yoke__api_report_pace(yoke_simulation* simulation) {
     set_late(simulation);
   } else if (yoke__pace_is_beyond(simulation->pace)) {
     const yoke_pace* pace = simulation->pace;
+    char units[96] = "";
+    if (pace->n_late_joins > 0) {
+      snprintf(units, sizeof units, "; outputs of units %lld times late",
+               (long long)pace->n_late_joins);
+    }
     yoke__notify(&simulation->sink, YOKE_WARNING,
                  "deadlines were missed beyond the limit of %lld: %lld of %lld steps late, at most "
-                 "%lld in a row; %lld slots behind the clock",
+                 "%lld in a row; %lld slots behind the clock%s",
                  (long long)pace->limit, (long long)pace->n_overruns, (long long)pace->n_releases,
-                 (long long)pace->longest_run, (long long)pace->lag);
+                 (long long)pace->longest_run, (long long)pace->lag, units);
   }
 }
 

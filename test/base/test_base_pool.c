@@ -161,6 +161,85 @@ static void test_destroy_while_idle(void** state) {
   }
 }
 
+// ---- threads beside the others
+
+typedef struct gate {
+  _Atomic uint32_t is_open;
+  atomic_int n_here;
+  int thread;
+} gate;
+
+static void pass_gate(void* context, int thread) {
+  gate* g = context;
+  g->thread = thread;
+  while (atomic_load(&g->is_open) == 0) {
+    yoke__os_futex_wait(&g->is_open, 0, 0);
+  }
+  atomic_fetch_add(&g->n_here, 1);
+}
+
+static void note_thread(void* context, int thread) {
+  atomic_fetch_or((atomic_int*)context, 1 << thread);
+}
+
+static void open_gate(gate* g) {
+  atomic_store(&g->is_open, 1);
+  yoke__os_futex_wake(&g->is_open);
+}
+
+// one that works keeps nobody from working; jobs for all of them wait for it
+static void test_a_thread_aside_works_alone(void** state) {
+  (void)state;
+  for (int n = 1; n <= 3; n++) {
+    yoke_pool* pool = NULL;
+    check_ok(yoke__pool_create(n, &pool));
+    check_ok(yoke__pool_add(pool, 2));
+    atomic_int seen = 0;
+    yoke__pool_run(pool, note_thread, &seen);
+    assert_int_equal(seen, (1 << (n + 2)) - 1);
+    for (int i = 0; i < 100; i++) {
+      gate g = {.thread = -1};
+      yoke__pool_start(pool, n + i % 2, pass_gate, &g);
+      assert_int_equal(atomic_load(yoke__pool_busy(pool, n + i % 2)), 1);
+      seen = 0;
+      yoke__pool_run_crew(pool, note_thread, &seen);
+      assert_int_equal(seen, (1 << n) - 1);
+      assert_false(yoke__pool_run_on(pool, n + i % 2, false, note_thread, &seen));
+      assert_int_equal(g.n_here, 0);
+      open_gate(&g);
+      yoke__pool_join(pool, n + i % 2);
+      assert_true(g.n_here == 1 && g.thread == n + i % 2);
+      seen = 0;
+      assert_true(yoke__pool_run_on(pool, n + i % 2, false, note_thread, &seen));
+      assert_int_equal(seen, 1 << (n + i % 2));
+    }
+    yoke__pool_destroy(&pool);
+  }
+}
+
+// one that does not come back is left alone until it does
+static void test_a_lost_thread_is_left_out(void** state) {
+  (void)state;
+  yoke_pool* pool = NULL;
+  check_ok(yoke__pool_create(2, &pool));
+  check_ok(yoke__pool_add(pool, 2));
+  gate g = {.thread = -1};
+  yoke__pool_start(pool, 2, pass_gate, &g);
+  yoke__pool_lose(pool, 2);
+  assert_true(yoke__pool_has_lost(pool));
+  atomic_int seen = 0;
+  yoke__pool_run(pool, note_thread, &seen);
+  assert_int_equal(seen, 1 << 0 | 1 << 1 | 1 << 3);
+  assert_false(yoke__pool_run_on(pool, 2, true, note_thread, &seen));
+  open_gate(&g);
+  yoke__pool_join(pool, 2);
+  assert_false(yoke__pool_has_lost(pool));
+  seen = 0;
+  yoke__pool_run(pool, note_thread, &seen);
+  assert_int_equal(seen, 15);
+  yoke__pool_destroy(&pool);
+}
+
 static void test_no_threads_are_refused(void** state) {
   (void)state;
   yoke_pool* pool = NULL;
@@ -177,6 +256,8 @@ int main(void) {
       cmocka_unit_test(test_waits_that_sleep),
       cmocka_unit_test(test_workers_flush_denormals),
       cmocka_unit_test(test_destroy_while_idle),
+      cmocka_unit_test(test_a_thread_aside_works_alone),
+      cmocka_unit_test(test_a_lost_thread_is_left_out),
       cmocka_unit_test(test_no_threads_are_refused),
   };
   return cmocka_run_group_tests_name("base_pool", tests, NULL, NULL);

@@ -150,6 +150,32 @@ static void test_limit_counts_overruns_in_a_row(void** state) {
   }
 }
 
+// iterative schemes repeat steps: a unit's time is that of all of them
+static void test_units_are_timed_in_iterations(void** state) {
+  (void)state;
+  static const char* const schemes[] = {"iterative-jacobi", "iterative-gauss-seidel"};
+  static const int64_t stalls[] = {MS / 10, MS / 10, MS / 10, MS / 10, MS / 10, MS / 10};
+  for (size_t i = 0; i < 4; i++) {
+    char text[512];
+    snprintf(text, sizeof text,
+             "yoke: 1\ncalls: 1\nscheme: %s\nthreads: %d\ntime: {stop: 3e-3, step: 1e-3, pace: "
+             "1}\nunits:\n  a: {model: busy, budget: 2.5e-4}\n  b: {model: busy, with: "
+             "{takes_time: 0}}\nconnections: [a.y -> b.u, b.y -> a.u]\n",
+             schemes[i % 2], i < 2 ? 1 : 2);
+    paced p = paced_open(text);
+    durations = stalls;
+    n_durations = YOKE_COUNT(stalls);
+    assert_int_equal(paced_run(&p), YOKE_OK);
+    // n is restored before every repetition: each macro step repeats its own, and all of these took a tenth
+    const int64_t n = p.info.iteration.n_iterations + p.info.iteration.n_steps;
+    assert_int_equal(p.pace->units[0].ns.n, 3);
+    assert_int_equal(the_clock.now - p.pace->grid.start_ns, 3 * MS);
+    assert_int_equal(p.pace->units[0].ns.max, n / 3 * (MS / 10));
+    assert_int_equal(p.pace->units[0].n_over, n / 3 > 2 ? 3 : 0);
+    paced_close(&p);
+  }
+}
+
 // ---------------------------------------------------------------------------------------------------------
 // recount
 
@@ -518,6 +544,7 @@ int main(void) {
       cmocka_unit_test(test_sixty_seconds_CS_29),
       cmocka_unit_test(test_stall_triggers_the_policy_CS_29),
       cmocka_unit_test(test_limit_counts_overruns_in_a_row),
+      cmocka_unit_test(test_units_are_timed_in_iterations),
       cmocka_unit_test(test_figures_are_those_of_a_recount_B_15),
       cmocka_unit_test(test_overload_ends_in_safe_B_16),
       cmocka_unit_test(test_actions_are_ramped),
