@@ -191,6 +191,7 @@ static void change(maker* m, const yoke_scenario* from, const yoke_companion_uni
   to->adaptive.is_given = to->adaptive.is_given && recipe->method == NULL;
   for (size_t i = 0; i < from->n_units; i++) {
     change_unit(m, &units[i], &known[i], &from->step);
+    units[i].has_own_thread = false;  // it knows no clock
   }
   divide(m, &to->step, by);
   divide(m, &to->adaptive.min, by);

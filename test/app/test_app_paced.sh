@@ -146,7 +146,44 @@ says "unit 'bad' at t = 0.2 s: has not returned from step in the time that the w
 if [ -f bad/results.csv ]; then pass; else bad 'no results after a hang'; fi
 says '"state": "FAULT"' bad/summary.json
 
+# the same on a thread of its own: the loop goes on, the input is led down, the unit is named
+faulty hang | sed 's/at: 0.2}}/at: 0.2}, thread: own}/' >bad.yaml
+run 0 check bad.yaml
+says 'thread 1 of its own'
+run 1 run bad.yaml --trust none --out bad
+says "unit 'bad' at t = 0."
+says 'has not come back from its step at t = 0.2 s: its outputs were due more than 0.5 s ago'
+says '"state": "FAULT"' bad/summary.json
+says '"thread": "own"' bad/summary.json
+awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "shaft.y") s = i; next } { last = $s } END { exit !(last == 0) }' \
+  bad/results.csv
+if [ $? -eq 0 ]; then pass; else bad 'the input was not led down while a unit hung'; tail -n 3 bad/results.csv; fi
+run 1 run bad.yaml --trust none --set time.pace.overrun=hold --out bad
+says "unit 'bad': its outputs were not there in time at"
+
+# ---- threads of their own: the same bytes without a clock, and by the clock if nothing was late
+own() {
+  printf '%s\n' 'yoke: 1' 'time: {stop: 0.3, step: 1e-2}' 'units:' \
+    "  left: {model: oscillator.force, start: {v: 1}, step: 1e-3$1}" "  right: {model: oscillator.mass$1}" \
+    "  slow: {fmu: $fmus/vanderpol2.fmu, step: 5e-2$1}" \
+    'connections: [right.x -> left.x_other, right.v -> left.v_other, left.f -> right.f]'
+}
+own '' >shared.yaml
+own ', thread: own' >own.yaml
+run 0 run shared.yaml --trust none --no-verdict --out free
+run 0 run own.yaml --trust none --no-verdict --out own
+same free own
+any '0 3 4' run own.yaml --trust none --realtime --out paced
+grep -E '^paced' out
+says '"n_due": 6' paced/summary.json
+if grep -q '"late_outputs": 0,' paced/summary.json; then same free paced; else echo 'outputs were late: not compared'; fi
+
 # ---- what cannot be paced
+run 2 run own.yaml --set scheme=gauss-seidel --set time.pace=1
+says "own.yaml:4:3: error: unit 'left': by the clock 'thread: own' needs 'scheme: jacobi'"
+run 0 run own.yaml --set scheme=gauss-seidel --trust none --no-verdict --out own
+run 2 run own.yaml --set units.left.thread=mine
+says "'thread': expected shared or own, found the text 'mine'"
 run 2 run calm.yaml --realtime=0
 says "--realtime: expected a number above 0 and up to 1e6, found '0'"
 run 2 run calm.yaml --set time.pace=fast
