@@ -463,6 +463,11 @@ yoke_status yoke__master_get_typed_to(const yoke_system* system, unsigned char v
                                       double t, yoke_failure* failure);
 // The unit's linear model to where coupling methods look for it.
 void yoke__master_linearise(const yoke_system* system, yoke_state* state, size_t unit);
+// The same to another place; how many numbers these are.
+void yoke__master_linearise_to(const yoke_system_unit* su, double A[]);
+static inline size_t yoke__master_count_linear(const yoke_system_unit* su) {
+  return su->has_linear ? (su->n_states + su->unit.n_y) * (su->n_states + su->unit.n_u) : 0;
+}
 // A thread for work beside the steps, asleep until there is some. may_wait: whoever asks for the end of the work gets it,
 // so that results do not depend on time; a run that is paced by the clock must not wait. NULL: none could be made.
 const yoke_coupling_worker* yoke__master_worker_create(bool may_wait);
@@ -575,6 +580,17 @@ yoke_status yoke__master_layout_flows(const yoke_system* system, yoke_state* sta
 void yoke__master_receive(const yoke_system* system, yoke_state* state, size_t unit, double h);
 yoke_status yoke__master_send(const yoke_system* system, yoke_state* state, size_t unit, double t,
                               double h, const double y[], yoke_failure* failure);
+// The two parts of yoke__master_send, for calls that another thread made. Outputs before and after a call, and its integrals, are
+// those of the unit alone.
+typedef struct yoke_sent {
+  double t, h;
+  int64_t ticks;
+  const double *before, *after, *integrals;
+} yoke_sent;
+yoke_status yoke__master_read_integrals(const yoke_system* system, size_t unit, double t,
+                                        double integrals[], yoke_failure* failure);
+yoke_status yoke__master_count_sent(const yoke_system* system, yoke_state* state, size_t unit,
+                                    const yoke_sent* sent, yoke_failure* failure);
 void yoke__master_take_flows(const yoke_system* system, yoke_state* state, const size_t flows[],
                              size_t n);
 void yoke__master_meter_laws(const yoke_system* system, yoke_state* state);

@@ -310,11 +310,9 @@ static YOKE_NOINLINE void note_losses(const yoke_system* system, const yoke_grou
     const yoke_validity* v = &group->validities[i];
     const yoke_unit* unit = &system->units[v->unit].unit;
     yoke_sample_info info = {.is_valid = true};
-    // one with a thread of its own may be at work: what is held of it is known here
-    bool is_bad =
-        system->units[v->unit].is_own
-            ? yoke__master_is_held(state, v->unit)
-            : unit->ops->sample_info(unit->self, v->variable, &info) >= 0 && !info.is_valid;
+    bool is_bad = (system->units[v->unit].is_own && yoke__master_is_held(state, v->unit)) ||
+                  (unit->ops->sample_info != NULL &&
+                   unit->ops->sample_info(unit->self, v->variable, &info) >= 0 && !info.is_valid);
     if (is_bad && v->is_foretold && count > 0 && info.age > 0 &&
         info.age <= most_foretold(group, v->signal) * group->setup.interval) {
       foretell(system, group, state, v->signal);

@@ -56,31 +56,44 @@ static inline void add_sent(yoke_flow* f, double amount, int64_t ticks) {
   f->ticks += ticks;
 }
 
+yoke_status yoke__master_read_integrals(const yoke_system* system, size_t unit, double t,
+                                        double integrals[], yoke_failure* failure) {
+  const yoke_system_unit* su = &system->units[unit];
+  if (su->n_integrals == 0) {
+    return YOKE_OK;
+  }
+  const yoke_status status = su->unit.ops->get_integrals(su->unit.self, integrals, su->n_integrals);
+  return status >= 0 ? YOKE_OK
+                     : yoke__master_fail_unit(failure, system, unit, status, t,
+                                              "integrals could not be read");
+}
+
+yoke_status yoke__master_count_sent(const yoke_system* system, yoke_state* state, size_t unit,
+                                    const yoke_sent* sent, yoke_failure* failure) {
+  const yoke_system_unit* su = &system->units[unit];
+  for (size_t i = su->first_flow; i < su->first_flow + su->n_flows; i++) {
+    const yoke_system_flow* flow = &system->flows[i];
+    const double y0 = sent->before[flow->from - su->y], y1 = sent->after[flow->from - su->y];
+    const bool is_own = flow->integral != YOKE_NOT_FOUND;
+    const double amount = is_own ? sent->integrals[flow->integral] : 0.5 * sent->h * (y0 + y1);
+    if (!yoke__is_finite(amount)) {
+      return yoke__master_fail(failure, system, unit, YOKE_NOT_FINITE, sent->t + sent->h,
+                               "the integral of an output over the step is not finite");
+    }
+    add_sent(&state->flows[i], amount, sent->ticks);
+    state->flows[i].unsure += is_own ? 0 : 0.5 * sent->h * fabs(y1 - y0);
+  }
+  return YOKE_OK;
+}
+
 yoke_status yoke__master_send(const yoke_system* system, yoke_state* state, size_t unit, double t,
                               double h, const double y[], yoke_failure* failure) {
   const yoke_system_unit* su = &system->units[unit];
   double* integrals = state->integrals + su->y;
-  if (su->n_integrals > 0) {
-    const yoke_status status =
-        su->unit.ops->get_integrals(su->unit.self, integrals, su->n_integrals);
-    if (status < 0) {
-      return yoke__master_fail_unit(failure, system, unit, status, t + h,
-                                    "integrals could not be read");
-    }
-  }
-  for (size_t i = su->first_flow; i < su->first_flow + su->n_flows; i++) {
-    const yoke_system_flow* flow = &system->flows[i];
-    const double y0 = state->before[flow->from], y1 = y[flow->from];
-    const bool is_own = flow->integral != YOKE_NOT_FOUND;
-    const double amount = is_own ? integrals[flow->integral] : 0.5 * h * (y0 + y1);
-    if (!yoke__is_finite(amount)) {
-      return yoke__master_fail(failure, system, unit, YOKE_NOT_FINITE, t + h,
-                               "the integral of an output over the step is not finite");
-    }
-    add_sent(&state->flows[i], amount, su->period * state->stretch);
-    state->flows[i].unsure += is_own ? 0 : 0.5 * h * fabs(y1 - y0);
-  }
-  return YOKE_OK;
+  YOKE_TRY(yoke__master_read_integrals(system, unit, t + h, integrals, failure));
+  const yoke_sent sent = {t,         h,        su->period * state->stretch, state->before + su->y,
+                          y + su->y, integrals};
+  return yoke__master_count_sent(system, state, unit, &sent, failure);
 }
 
 // A law stands between two slots; it is looked at once at the end of each.

@@ -47,11 +47,15 @@ typedef struct yoke_own {
   size_t n_steered;  // safe actions that act on it
   double* u;         // per call
   double* du;        // per call and order
+  double* y_before;  // outputs that everybody saw then
   unsigned char* w;
   own_mail mail;
 
   // and what came of it
-  double* y;  // per call if is_kept, else of the last one
+  double* y;          // per call if is_kept, else of the last one
+  double* y_missed;   // when what was missed was made up for
+  double* integrals;  // of that, then per call
+  double* linear;
   unsigned char *v, *w_set;
   uint32_t flags;
   yoke_status status;
@@ -76,18 +80,23 @@ static yoke_status lay_one(const yoke_system* system, yoke_state* state, size_t 
       .system = system,
       .su = su,
       .unit = unit,
-      .is_kept = su->n_strips > 0,
+      .is_kept = su->n_strips + su->n_sends + su->n_flows > 0,
       // for other units their step is how exact they are
       .takes_whole = su->source->kind == YOKE_KIND_FMU && (flags & YOKE_UNIT_FIXED_STEP) == 0,
       .scratch = yoke__arena_array(arena, su->unit.n_u + 1, sizeof(double)),
       .u = yoke__arena_array(arena, n_rows * su->unit.n_u + 1, sizeof(double)),
       .du = yoke__arena_array(arena, n_rows * n_order * su->unit.n_u + 1, sizeof(double)),
       .y = yoke__arena_array(arena, n * su->unit.n_y + 1, sizeof(double)),
+      .y_before = yoke__arena_array(arena, su->unit.n_y + 1, sizeof(double)),
+      .y_missed = yoke__arena_array(arena, su->unit.n_y + 1, sizeof(double)),
+      .integrals = yoke__arena_array(arena, (n + 2) * su->n_integrals + 1, sizeof(double)),
+      .linear = yoke__arena_array(arena, yoke__master_count_linear(su) + 1, sizeof(double)),
       .w = yoke__arena_take(arena, system->n_typed_in + 1),
       .v = yoke__arena_take(arena, system->n_typed_out + 1),
       .w_set = state->w_set,
   };
-  YOKE_TRY_MEMORY(own->scratch && own->u && own->du && own->y && own->w && own->v);
+  YOKE_TRY_MEMORY(own->scratch && own->u && own->du && own->y && own->y_before && own->y_missed &&
+                  own->integrals && own->linear && own->w && own->v);
   return YOKE_OK;
 }
 
@@ -183,19 +192,36 @@ static yoke_status take_inputs(yoke_own* own, int64_t row, double t) {
                                               "inputs were refused");
 }
 
+// The integrals of a call that was made up for are added to those before it.
+static yoke_status add_integrals(yoke_own* own, double t) {
+  const size_t n = own->su->n_integrals;
+  const double* one = own->integrals + (size_t)(own->su->n_steps + 1) * n;
+  YOKE_TRY(yoke__master_read_integrals(own->system, own->unit, t,
+                                       own->integrals + (size_t)(own->su->n_steps + 1) * n,
+                                       &own->failure));
+  for (size_t i = 0; i < n; i++) {
+    own->integrals[i] += one[i];
+  }
+  return YOKE_OK;
+}
+
 // What was missed is made up for with the inputs of now, since no others are known of that time.
 static yoke_status make_up(yoke_own* own) {
   const yoke_clock* clock = &own->system->clock;
-  const int64_t period = own->su->period * (own->takes_whole ? own->n_missed : 1);
+  const bool is_whole = own->takes_whole && own->n_missed > 1;
+  const int64_t period = own->su->period * (is_whole ? own->n_missed : 1);
+  const double h = is_whole ? yoke__clock_seconds(clock, period) : own->su->step;
+  memset(own->integrals, 0, own->su->n_integrals * sizeof *own->integrals);
   for (int64_t tick = own->tick - own->n_missed * own->su->period; tick < own->tick;
        tick += period) {
     const double t = yoke__clock_time(clock, tick);
-    YOKE_TRY(yoke__master_call_quietly(
-        own->system, own->unit, t,
-        period == own->su->period ? own->su->step : yoke__clock_seconds(clock, period), &own->flags,
-        &own->failure));
+    YOKE_TRY(yoke__master_call_quietly(own->system, own->unit, t, h, &own->flags, &own->failure));
+    YOKE_TRY(add_integrals(own, t + h));
   }
-  return YOKE_OK;
+  return own->n_missed == 0 || own->su->n_flows == 0
+             ? YOKE_OK
+             : yoke__master_get_outputs(own->system, own->unit, yoke__clock_time(clock, own->tick),
+                                        own->y_missed, &own->failure);
 }
 
 static yoke_status call_unit(yoke_own* own) {
@@ -215,15 +241,21 @@ static yoke_status call_unit(yoke_own* own) {
     }
     YOKE_TRY(yoke__master_call_quietly(system, own->unit, t, su->step, &own->flags, &own->failure));
     t += su->step;
+    YOKE_TRY(yoke__master_read_integrals(
+        system, own->unit, t, own->integrals + (size_t)(j + 1) * su->n_integrals, &own->failure));
     if (own->is_kept && j + 1 < own->n_calls) {
       YOKE_TRY(yoke__master_get_outputs(system, own->unit, t, y, &own->failure));
       y += su->unit.n_y;
     }
   }
   YOKE_TRY(yoke__master_get_outputs(system, own->unit, t, y, &own->failure));
-  return su->n_typed_outputs == 0
-             ? YOKE_OK
-             : yoke__master_get_typed_to(system, own->v, own->unit, t, &own->failure);
+  if (su->n_typed_outputs > 0) {
+    YOKE_TRY(yoke__master_get_typed_to(system, own->v, own->unit, t, &own->failure));
+  }
+  if (su->has_linear) {
+    yoke__master_linearise_to(su, own->linear);
+  }
+  return YOKE_OK;
 }
 
 // What came after its last step.
@@ -283,6 +315,7 @@ static void note_calls(const yoke_system* system, yoke_state* state, yoke_own* o
       yoke__master_receive(system, state, own->unit, su->step * (double)n);
     }
   }
+  memcpy(own->y_before, state->y + su->y, su->unit.n_y * sizeof(double));
   own->mail = own->waiting;
   own->waiting.n = 0;
 }
@@ -363,22 +396,41 @@ static unsigned char* typed_target(const yoke_state* state, const yoke_system_un
   return su->n_slots > 1 ? state->v_work : state->v;
 }
 
-// Each call as the ledger would have seen it.
+// Each call as the ledger and coupling methods would have seen it. Of calls of an earlier time they have no use.
 static void keep_calls(const yoke_system* system, yoke_state* state, yoke_own* own, double y[]) {
   const yoke_system_unit* su = own->su;
   const size_t n_u = su->unit.n_u, n_y = su->unit.n_y;
+  const int64_t n = own->is_kept && own->n_calls > 0 ? own->n_calls : 1;
+  const bool is_late = own->tick + n * su->period <= state->n_slots * system->slot;
   double* u = state->u + su->u;
-  if (!own->is_kept || own->n_calls == 0) {
-    memcpy(y + su->y, own->y, n_y * sizeof *y);
-    return;
-  }
   memcpy(own->scratch, u, n_u * sizeof *u);
-  for (int64_t j = 0; j < su->n_steps; j++) {
+  for (int64_t j = 0; own->is_kept && j < own->n_calls && !is_late; j++) {
     memcpy(u, own->u + (size_t)(su->n_groups > 0 ? j : 0) * n_u, n_u * sizeof *u);
     memcpy(y + su->y, own->y + (size_t)j * n_y, n_y * sizeof *y);
     yoke__master_keep_call(system, state, su, j, y);
   }
   memcpy(u, own->scratch, n_u * sizeof *u);
+  memcpy(y + su->y, own->y + (size_t)(n - 1) * n_y, n_y * sizeof *y);
+}
+
+// What it sent, in what was missed and in its own calls.
+static yoke_status count_flows(const yoke_system* system, yoke_state* state, const yoke_own* own) {
+  const yoke_system_unit* su = own->su;
+  yoke_sent sent = {.after = own->y_before};
+  for (int64_t j = -1; su->n_flows > 0 && j < own->n_calls; j++) {
+    const int64_t n = j < 0 ? own->n_missed : 1;
+    if (n > 0) {
+      sent.before = sent.after;
+      sent.after = j < 0 ? own->y_missed : own->y + (size_t)j * su->unit.n_y;
+      sent.integrals = own->integrals + (size_t)(j + 1) * su->n_integrals;
+      sent.ticks = n * su->period;
+      sent.t = yoke__clock_time(&system->clock, own->tick + (j < 0 ? -n : j) * su->period);
+      sent.h = su->step * (double)n;
+      YOKE_TRY(
+          yoke__master_count_sent(system, state, own->unit, &sent, &state->failures[su->thread]));
+    }
+  }
+  return YOKE_OK;
 }
 
 static yoke_status take_over(const yoke_system* system, yoke_state* state, yoke_own* own) {
@@ -394,6 +446,12 @@ static yoke_status take_over(const yoke_system* system, yoke_state* state, yoke_
     return own->status;
   }
   keep_calls(system, state, own, y);
+  if (count_flows(system, state, own) < 0) {
+    (void)yoke__master_keep_unit(system, state, own->unit);
+    return state->failures[su->thread].message.status;
+  }
+  memcpy(state->y + system->n_y + su->linear, own->linear,
+         yoke__master_count_linear(su) * sizeof(double));
   for (size_t i = 0; i < su->n_typed_outputs; i++) {
     const yoke_system_typed* typed = &su->typed_outputs[i];
     memcpy(typed_target(state, su) + typed->at, own->v + typed->at, typed->size);

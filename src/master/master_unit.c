@@ -256,8 +256,11 @@ static inline void tape_call(const yoke_state* state, yoke_tape_unit* tape, cons
 // The unit's linear model for who wants it; without one its first number says so.
 void yoke__master_linearise(const yoke_system* system, yoke_state* state, size_t unit) {
   const yoke_system_unit* su = &system->units[unit];
+  yoke__master_linearise_to(su, state->y + system->n_y + su->linear);
+}
+
+void yoke__master_linearise_to(const yoke_system_unit* su, double A[]) {
   const size_t n_x = su->n_states, n_u = su->unit.n_u, n_y = su->unit.n_y;
-  double* A = state->y + system->n_y + su->linear;
   yoke_linear model = {
       n_x, n_u, n_y, A, A + n_x * n_x, A + n_x * (n_x + n_u), A + n_x * (n_x + n_u) + n_y * n_x};
   if (su->unit.ops->linearise(su->unit.self, &model) < 0 || model.n_states != n_x) {

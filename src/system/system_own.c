@@ -9,13 +9,12 @@ static const char* find_reason(const yoke_system* system, const yoke_system_unit
          : system->is_adaptive ? "needs a fixed 'time.step', not {min, max}"
          : (unit->unit.info->flags & YOKE_UNIT_PHYSICAL) != 0
              ? "is not for a real machine: it must be met at its time"
+         : unit->unit.ops->sample_info != NULL
+             ? "is not for a unit that is asked about its samples in the exchange"
          : !unit->is_own ? "does not go with 'exchange: fresh': it is evaluated in the exchange"
-         : unit->n_sends > 0
-             ? "does not go with a coupling method that follows every call of the unit"
-         : unit->has_linear ? "does not go with a coupling method that asks for its linear model"
-         : unit->n_flows > 0
-             ? "does not go with an output that is averaged or metered: 'average: no' at its "
-               "connections takes samples"
+         : unit->has_through_sends && unit->n_slots > 1
+             ? "does not go with a step longer than an exchange and a coupling method that is told "
+               "how its outputs follow its inputs: 'feedthrough: none' leaves that out"
              : NULL;
 }
 

@@ -410,30 +410,62 @@ static void test_unit_that_fails_on_its_thread(void** state) {
 
 // ---------------------------------------------------------------------------------------------------------
 
-static const char circle[] =
-    "yoke: 1\n%stime: {stop: 0.3, step: 1e-3%s}\nunits:\n"
-    "  left: {model: oscillator.force, start: {v: 1}%s, step: %s}\n"
-    "  right: {model: oscillator.mass%s, step: %s}\n"
-    "  other: {model: busy%s}\n"
-    "connections: [right.x -> left.x_other, right.v -> left.v_other, left.f -> right.f]\n";
+// "@": the key, "$": the clock, "&": the folder of the sources.
+static void write_text(const char* pattern, bool is_own, bool is_paced, char* to, size_t size) {
+  const char* source = getenv("YOKE_SOURCE_DIR");
+  size_t n = 0;
+  for (const char* c = pattern; *c != '\0'; c++) {
+    const char one[] = {*c, '\0'};
+    const char* text = *c == '@'   ? is_own ? ", thread: own" : ""
+                       : *c == '$' ? is_paced ? ", pace: {overrun: continue}" : ""
+                       : *c == '&' ? source == NULL ? "." : source
+                                   : one;
+    n += (size_t)snprintf(to + n, size - n, "%s", text);
+    assert_true(n < size);
+  }
+}
 
-static void run_circle(bool is_own, bool is_paced, const char* left, const char* right,
-                       const char* head, double y[]) {
-  char text[1024];
-  const char* key = is_own ? ", thread: own" : "";
-  snprintf(text, sizeof text, circle, head, is_paced ? ", pace: {overrun: continue}" : "", key,
-           left, key, right, key);
+typedef struct outcome {
+  double y[64];
+  unsigned char v[256];
+  double flows[4][2];
+} outcome;
+
+static outcome run_pattern(const char* pattern, bool is_own, bool is_paced) {
+  char text[2048];
+  outcome o = {0};
   paced p;
+  write_text(pattern, is_own, is_paced, text, sizeof text);
   own_open(text, &p);
+  const yoke_system* system = p.s.system;
   if (is_paced) {
     assert_int_equal(paced_run(&p), YOKE_OK);
     assert_int_equal(p.pace->n_late_joins, 0);
-    assert_true(unit_of(&p, "left")->n_joins > 0);
+    assert_true(unit_of(&p, system->units[0].name)->n_joins > 0);
   } else {
     sim_run(&p.s);
   }
-  memcpy(y, p.s.state->y, p.s.system->n_y * sizeof *y);
+  assert_true(system->n_y <= YOKE_COUNT(o.y) && system->n_typed_out <= sizeof o.v &&
+              system->n_flows <= YOKE_COUNT(o.flows));
+  memcpy(o.y, p.s.state->y, system->n_y * sizeof *o.y);
+  memcpy(o.v, p.s.state->v, system->n_typed_out);
+  for (size_t i = 0; i < system->n_flows; i++) {
+    yoke_flow_result flow;
+    yoke__master_flow(system, p.s.state, i, &flow);
+    o.flows[i][0] = flow.sent;
+    o.flows[i][1] = flow.arrived;
+  }
   paced_close(&p);
+  return o;
+}
+
+static void check_pattern(const char* pattern) {
+  const outcome plain = run_pattern(pattern, false, false);
+  const outcome own = run_pattern(pattern, true, false);
+  const outcome timed = run_pattern(pattern, true, true);
+  assert_memory_equal(&plain, &own, sizeof plain);
+  assert_memory_equal(&plain, &timed, sizeof plain);
+  assert_true(plain.y[0] != 0);
 }
 
 // the key changes no bit: neither without a clock nor with one that every unit kept
@@ -441,18 +473,45 @@ static void test_results_have_the_same_bytes(void** state) {
   (void)state;
   static const char* const steps[][2] = {
       {"1e-3", "1e-3"}, {"1e-4", "1e-3"}, {"1e-4", "5e-3"}, {"2e-3", "4e-3"}, {"1e-3", "1e-2"}};
-  static const char* const heads[] = {"", "threads: 2\n"};
+  static const char* const heads[] = {"", "threads: 2\n",
+                                      "couplings: {c: {method: nepce, members: "
+                                      "[left, right]}}\n"};
   for (size_t i = 0; i < YOKE_COUNT(steps); i++) {
     for (size_t k = 0; k < YOKE_COUNT(heads); k++) {
-      double plain[16] = {0}, own[16] = {0}, timed[16] = {0};
-      run_circle(false, false, steps[i][0], steps[i][1], heads[k], plain);
-      run_circle(true, false, steps[i][0], steps[i][1], heads[k], own);
-      run_circle(true, true, steps[i][0], steps[i][1], heads[k], timed);
-      assert_memory_equal(plain, own, sizeof plain);
-      assert_memory_equal(plain, timed, sizeof plain);
-      assert_true(plain[0] != 0);
+      char pattern[1024];
+      snprintf(pattern, sizeof pattern,
+               "yoke: 1\n%stime: {stop: 0.3, step: 1e-3$}\nunits:\n"
+               "  left: {model: oscillator.force, start: {v: 1}@, step: %s%s}\n"
+               "  right: {model: oscillator.mass@, step: %s}\n  other: {model: busy@}\n"
+               "connections: [right.x -> left.x_other, right.v -> left.v_other, left.f -> "
+               "right.f]\n",
+               heads[k], steps[i][0], k == 2 && i == 3 ? ", feedthrough: none" : "", steps[i][1]);
+      check_pattern(pattern);
     }
   }
+}
+
+static void test_all_kinds_of_values_have_the_same_bytes(void** state) {
+  (void)state;
+  // typed values, a tunable parameter, a slow unit
+  check_pattern("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1.4, step: 0.1$}\nunits:\n"
+                "  stage: {model: counter, step: 0.5, with: {limit: 1}@}\n"
+                "  level: {model: ramp, with: {slope: 0.4}@}\n"
+                "  wave: {model: sine, with: {frequency: 0.3}@}\n"
+                "  pick: {model: select, with: {n: 2}, start: {u: [1, 2]}@}\n"
+                "connections: [stage.count -> pick.mode, level.y -> wave.amplitude]\n");
+  // a method that is told of every call
+  check_pattern("yoke: 1\ntime: {stop: 0.1, step: 1e-3$}\nunits:\n"
+                "  left: {model: oscillator.force, start: {v: 1}@, step: 1e-4}\n"
+                "  right: {model: oscillator.mass@, step: 2e-4}\n"
+                "connections: [right.x -> left.x_other, right.v -> left.v_other, left.f -> "
+                "right.f]\n"
+                "couplings: {c: {method: interpolate, members: [left, right]}}\n");
+  // amounts that are averaged: the sender integrates, the receiver is slow
+  check_pattern("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 0.2, step: 1e-2$}\nunits:\n"
+                "  heater: {circuit: &/scenarios/pulsed-heater/heater.cir@}\n"
+                "  body: {circuit: &/scenarios/pulsed-heater/body.cir, step: 2e-2@}\n"
+                "connections: [heater.heat -> body.q]\n");
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -559,6 +618,7 @@ int main(void) {
       cmocka_unit_test(test_hang_stops_the_others_B_16),
       cmocka_unit_test(test_unit_that_fails_on_its_thread),
       cmocka_unit_test(test_results_have_the_same_bytes),
+      cmocka_unit_test(test_all_kinds_of_values_have_the_same_bytes),
       cmocka_unit_test(test_mail_waits_for_the_unit),
       cmocka_unit_test(test_unit_left_behind_catches_up),
       cmocka_unit_test(test_refusals),
