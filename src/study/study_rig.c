@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_os.h"
 #include "master/master_run.h"
 
 // ---- which systems
@@ -53,6 +54,15 @@ static void jump_to(void* self, int64_t time_ns) {
   *now = time_ns > *now ? time_ns : *now;
 }
 
+// A unit on a thread of its own is waited for, however long it takes: no time passes here.
+static void await_unit(void* self, _Atomic uint32_t* word, uint32_t value, int64_t time_ns) {
+  (void)self;
+  (void)time_ns;
+  while (atomic_load(word) == value) {
+    yoke__os_sleep_ns(20000);
+  }
+}
+
 // ---- the run
 
 // A model that failed is made anew for the next run. A machine is not: it has to be looked at.
@@ -89,7 +99,7 @@ static void run(const yoke_system* system, yoke_state* state, const yoke_rig_cal
                 yoke_pace* pace, yoke_loop_info* info, yoke_rig_end* end) {
   static const atomic_bool always = true;
   int64_t now = 0;
-  const yoke_pace_clock jumping = {jump_now, jump_to, &now};
+  const yoke_pace_clock jumping = {jump_now, jump_to, &now, await_unit};
   const bool is_clocked = follows_clock(system);
   yoke_loop_settings settings = {.is_cancelled = &always, .pace = pace, .is_patient = !is_clocked};
   if (calls != NULL) {
