@@ -52,6 +52,7 @@ function drawRun(main, nav, suffix) {
       bonds: ledger.bonds.map((bond, i) => bondOfLedger(bond, system.bonds[i])),
       alarms: ledger.alarms.map((alarm) => ({ ...alarm, t: alarm.from, t_end: alarm.to })), n_more_alarms: ledger.alarms_not_listed,
       circuit: summary.circuit ? circuitOf(summary.circuit) : null, pace: summary.pace && typeof summary.pace === "object" ? summary.pace : null,
+      ports: summary.ports && typeof summary.ports === "object" ? summary.ports : null,
     };
   }
   // members that are missing or of another kind leave their part of the page empty
@@ -1623,6 +1624,22 @@ function drawRun(main, nav, suffix) {
         line("SCHED_FIFO", String(granted.sched_fifo || "")), line("memory locked", String(granted.memory_locked || "")), line("own processor", String(granted.processor || ""))))));
   }
 
+  // what went through the ports: one column for each
+  function addPorts() {
+    const ports = Object.entries(data.ports || {}).filter(([, port]) => port && typeof port === "object");
+    if (ports.length === 0) return;
+    const count = (name) => (port) => (isNumber(port[name]) ? grouped(port[name]) : "");
+    const time = (name, key) => (port) => (port[name] && isNumber(port[name][key]) ? seconds(port[name][key]) : "");
+    const rows = [["other end", (port) => String(port.peer || "")], ["datagrams sent", count("sent")], ["received", count("received")],
+      ["exchanges without an answer in time", count("lost")], ["answers that never came", count("missing")], ["too late", count("stale")], ["twice", count("duplicate")],
+      ["damaged or none of ours", count("refused")], ["from another address", count("foreign")], ["lost for want of reading", count("overflow")], ["values held back by limits", count("clipped")],
+      ["round trip, median", time("round_trip_s", "median")], ["99 %", time("round_trip_s", "p99")], ["longest", time("round_trip_s", "max")],
+      ["jitter of answers, median", time("jitter_s", "median")], ["99 %", time("jitter_s", "p99")], ["longest", time("jitter_s", "max")]];
+    section("ports", "Ports", el("div", { class: "panel" }, el("div", { class: "scroll" }, el("table", {},
+      el("thead", {}, el("tr", {}, el("th", {}), ...ports.map(([name]) => el("th", { text: name, class: "num" })))),
+      el("tbody", {}, ...rows.map(([name, value]) => el("tr", {}, el("th", { text: name }), ...ports.map(([, port]) => el("td", { class: "num", text: value(port) })))))))));
+  }
+
   // ------------------------------------------------------------------------------------------------------------
   // 9 alarms, settings, overview
 
@@ -1719,6 +1736,7 @@ function drawRun(main, nav, suffix) {
   addAlarms();
   addTiming();
   addPace();
+  addPorts();
   addSettings();
   main.append(el("footer", { text: `Made by yoke ${data.versions.yoke} (${data.versions.commit}). This page is complete in itself: it loads nothing from anywhere.` }));
 
