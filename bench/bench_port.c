@@ -80,7 +80,7 @@ static int race(yoke_carrier_kind kind, const char* bind, const char* what, int 
 }
 
 int main(int argc, char** argv) {
-  const int n = argc > 1 ? atoi(argv[1]) : 20000;
+  const int n = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 20000;
   char name[64];
   snprintf(name, sizeof name, "/yoke-bench-%ld", (long)getpid());
   const int udp = race(YOKE_CARRIER_UDP, "127.0.0.1:0", "udp", n);

@@ -103,7 +103,7 @@ int main(int argc, char** argv) {
   static plant p;
   static uint8_t request[ROOM];
   struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}}, from;
-  at.sin_port = htons((uint16_t)(argc > 1 ? atoi(argv[1]) : 47001));
+  at.sin_port = htons((uint16_t)(argc > 1 ? strtol(argv[1], NULL, 10) : 47001));
   const int s = socket(AF_INET, SOCK_DGRAM, 0);
   if (s < 0 || bind(s, (const struct sockaddr*)&at, sizeof at) != 0) {
     perror("port_plant");

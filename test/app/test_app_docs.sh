@@ -49,7 +49,7 @@ is_runnable() {
   local word previous='' named
   case $1 in
   *...* | *'$'* | *'['*'] '* | *SYSTEM* | *RESULT* | *COMMAND* | '--'*) return 1 ;;
-  rig* | *port=udp* | *--realtime*) return 1 ;; # two processes, or a machine that may be busy
+  rig* | *port=udp* | *port=shm* | *examples/port_plant.yaml* | *--realtime*) return 1 ;; # two processes, or a machine that may be busy
   sweep* | tune* | bench* | *--map* | *--budget*) [ -n "${YOKE_FULL:-}" ] || return 1 ;;
   esac
   for word in $1; do

@@ -210,7 +210,7 @@ static void test_sleeper_is_woken(void** state) {
     yoke_datagram answer[YOKE_DATAGRAM_MOST];
     bool is_good = yoke__carrier_open(YOKE_CARRIER_SHM, NULL, name, &bench, NULL) >= 0;
     for (uint8_t i = 0; is_good && i < 200; i++) {
-      yoke__os_sleep_ns(i % 4 * 100000);
+      yoke__os_sleep_ns((int64_t)(i % 4) * 100000);
       is_good = yoke__carrier_send(bench, &i, 1);
       size_t n = 0;
       for (int tries = 0; is_good && n == 0 && tries < 1000; tries++) {

@@ -70,10 +70,9 @@ static double take_float(const uint8_t bytes[], size_t n) {
 
 static int64_t take_whole(const wire_kind* kind, const uint8_t bytes[]) {
   const uint64_t bits = take(bytes, kind->size);
-  const uint64_t sign = UINT64_C(1) << (8 * kind->size - 1);
-  // two's complement of any width: the bit of the sign counts negative
-  return kind->low < 0 && (bits & sign) != 0 ? -(int64_t)(sign - (bits - sign) - 1) - 1
-                                             : (int64_t)bits;
+  const uint64_t all = 2 * (uint64_t)kind->high + 1;  // every bit set
+  // two's complement of any width
+  return kind->low < 0 && bits > (uint64_t)kind->high ? -(int64_t)(all - bits) - 1 : (int64_t)bits;
 }
 
 // ---- numbers
