@@ -34,10 +34,15 @@ void yoke__app_command_line(const yoke_options* options, char* to, size_t size) 
     add_word(to, size, options->operands[i]);
   }
   for (size_t i = 0; i < options->n_given; i++) {
-    snprintf(name, sizeof name, "--%s", options->given[i].option->name);
+    const yoke_option* option = options->given[i].option;
+    const char* value = options->given[i].value;
+    const bool is_joined = option->argument != NULL && option->argument[0] == '[';  // --realtime=2
+    const bool has_joined = is_joined && value[0] != '\0';
+    snprintf(name, sizeof name, "--%s%s%s", option->name, has_joined ? "=" : "",
+             has_joined ? value : "");
     add_word(to, size, name);
-    if (options->given[i].option->argument != NULL) {
-      add_word(to, size, options->given[i].value);
+    if (option->argument != NULL && !is_joined) {
+      add_word(to, size, value);
     }
   }
 }
