@@ -518,14 +518,14 @@ void yoke__master_image_own(yoke_state* state, yoke_image* image);
 yoke_status yoke__master_deliver(const yoke_unit* unit, const yoke_mail* mail);
 
 // One call of step with all its outcomes checked; quietly: what the others have to know of it is given back, and noted later.
+yoke_status yoke__master_call_step(const yoke_system* system, yoke_state* state, size_t unit,
+                                   double t, double h, yoke_failure* failure);
 yoke_status yoke__master_call_quietly(const yoke_system* system, size_t unit, double t, double h,
                                       uint32_t* flags, yoke_failure* failure);
 void yoke__master_note_flags(yoke_state* state, size_t unit, uint32_t flags);
 // The derivatives of one order of all inputs at the start of a call, in state->du; orders in turn, from 1.
 void yoke__master_find_derivatives(const yoke_system* system, yoke_state* state,
                                    const yoke_system_unit* su, int64_t ticks, int order);
-yoke_status yoke__master_call_step(const yoke_system* system, yoke_state* state, size_t unit,
-                                   double t, double h, yoke_failure* failure);
 // A failure of an operation of a unit: what it means here, with the unit's own reason behind it.
 yoke_status yoke__master_fail_unit(yoke_failure* failure, const yoke_system* system, size_t unit,
                                    yoke_status status, double t, const char* format, ...)
