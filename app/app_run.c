@@ -1,6 +1,7 @@
 // Running a system for a command: progress line, results, verdicts, exit status.
 #include "app/app_run.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -485,6 +486,31 @@ static bool has_foreign_units(const yoke_system* system) {
   return false;
 }
 
+// A machine that follows the clock cannot be asked for steps as fast as they go: said before it is contacted.
+static bool has_clock(const yoke_system* system, double pace, const yoke_sink* sink) {
+  yoke_system_info info;
+  yoke_unit_view unit;
+  if (yoke_system_get_info(system, &info) < 0 || pace > 0 || (pace == 0 && info.pace > 0)) {
+    return true;
+  }
+  for (size_t i = 0; yoke_system_get_unit(system, i, &unit) >= 0; i++) {
+    if (unit.is_paced) {
+      const yoke_message message = {
+          .severity = YOKE_ERROR,
+          .status = YOKE_BAD_INPUT,
+          .file = unit.file,
+          .line = unit.line,
+          .column = unit.column,
+          .unit = unit.name,
+          .time = (double)NAN,
+          .text = "'clock: paced' needs a run by the clock: --realtime, or `time: {pace: 1}`"};
+      yoke_send(sink, &message);
+      return false;
+    }
+  }
+  return true;
+}
+
 int yoke__app_run(yoke_system* system, const yoke_options* options, const char* place,
                   const yoke_app_words* words, const yoke_messages* loading,
                   const yoke_app_advise* search, size_t chosen) {
@@ -507,6 +533,9 @@ int yoke__app_run(yoke_system* system, const yoke_options* options, const char* 
   }
   yoke_app_voice voice = {.words = words, .is_quiet = yoke__options_has(options, "quiet")};
   const yoke_sink sink = yoke__app_voice_sink(&voice);
+  if (!has_clock(system, pace, &sink)) {
+    return YOKE_EXIT_USAGE;
+  }
   yoke_simulation* simulation = NULL;
   yoke__app_guard_system(system);
   yoke_status started = yoke_simulation_create(system, &sink, &simulation);

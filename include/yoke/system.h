@@ -55,6 +55,7 @@ typedef struct yoke_system_info {
   uint32_t formats;  // of the results (YOKE_RECORD_*)
   size_t n_units;    // units and laws; the laws are the last n_laws of them
   size_t n_laws, n_connections, n_bonds, n_couplings, n_columns;
+  double pace;  // seconds of the system per second, by `time.pace`; 0: it does not follow the clock
 } yoke_system_info;
 // The system as a whole.
 YOKE_API yoke_status yoke_system_get_info(const yoke_system* system, yoke_system_info* out);
@@ -72,6 +73,7 @@ typedef struct yoke_unit_view {
   int64_t n_calls;             // in a macro step, by `calls`; 0: it has a step of its own
   bool has_auto_calls;         // their number was chosen by `calls: auto`
   const char* peer;            // address of the other end of its port; NULL: it has none
+  bool is_paced;               // the other end follows the clock: a run has to, too
 } yoke_unit_view;
 // Units and laws in the order of the file. YOKE_BAD_ARG beyond the last one.
 YOKE_API yoke_status yoke_system_get_unit(const yoke_system* system, size_t i, yoke_unit_view* out);

@@ -135,10 +135,10 @@ LoadSettings = _struct("yoke_load_settings", registry=c_void_p, sets=POINTER(c_c
 SystemInfo = _struct("yoke_system_info", name=c_char_p, path=c_char_p, text=c_char_p, t_start=c_double,
                      t_stop=c_double, step=c_double, scheme=c_char_p, exchange=c_char_p, n_threads=c_int,
                      formats=c_uint32, n_units=c_size_t, n_laws=c_size_t, n_connections=c_size_t, n_bonds=c_size_t,
-                     n_couplings=c_size_t, n_columns=c_size_t)
+                     n_couplings=c_size_t, n_columns=c_size_t, pace=c_double)
 UnitView = _struct("yoke_unit_view", name=c_char_p, type=c_char_p, kind=c_int, is_law=c_bool, is_fresh=c_bool,
                    is_isolated=c_bool, step=c_double, thread=c_int, file=c_char_p, line=c_int, column=c_int,
-                   info=POINTER(UnitInfo), n_calls=c_int64, has_auto_calls=c_bool, peer=c_char_p)
+                   info=POINTER(UnitInfo), n_calls=c_int64, has_auto_calls=c_bool, peer=c_char_p, is_paced=c_bool)
 ConnectionView = _struct("yoke_connection_view", from_unit=c_size_t, from_variable=c_size_t, from_element=c_size_t,
                          to_unit=c_size_t, to_variable=c_size_t, to_element=c_size_t, n=c_size_t, gain=c_double,
                          offset=c_double, order=c_int, interval=c_double, delay=c_double, coupling=c_size_t,

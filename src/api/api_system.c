@@ -127,6 +127,7 @@ yoke_status yoke_system_get_info(const yoke_system* system, yoke_system_info* ou
       .n_bonds = system->n_bonds,
       .n_couplings = system->n_methods,
       .n_columns = system->n_columns,
+      .pace = system->scenario->pacing.is_given ? system->scenario->pacing.factor : 0,
   };
   return YOKE_OK;
 }
@@ -144,6 +145,7 @@ yoke_status yoke_system_get_unit(const yoke_system* system, size_t i, yoke_unit_
       .is_fresh = unit->is_fresh,
       .is_isolated = unit->source->isolation.is_given,
       .peer = unit->source->port.is_given ? unit->source->port.peer : NULL,
+      .is_paced = unit->source->port.is_given && unit->source->port.clock != 0,
       .step = unit->step,
       .thread = unit->thread,
       .file = unit->source->place.source,
