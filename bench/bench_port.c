@@ -20,7 +20,7 @@
 
 // The other end: sends everything back until a datagram of one byte comes, or nothing for ten seconds.
 static void echo(yoke_carrier* carrier) {
-  yoke_datagram got[YOKE_DATAGRAM_MOST];
+  yoke_port_datagram got[YOKE_PORT_MOST_DATAGRAMS];
   for (int n_silent = 0; n_silent < 100;) {
     const size_t n = yoke__carrier_receive(carrier, SECOND / 10, got);
     n_silent = n > 0 ? 0 : n_silent + 1;
@@ -36,7 +36,7 @@ static void echo(yoke_carrier* carrier) {
 
 static void measure(yoke_carrier* carrier, const char* what, int n) {
   static uint8_t bytes[SIZE];
-  yoke_datagram got[YOKE_DATAGRAM_MOST];
+  yoke_port_datagram got[YOKE_PORT_MOST_DATAGRAMS];
   yoke_histogram times = {0};
   uint64_t n_lost = 0;
   for (int k = 0; k < N_WARM + n; k++) {

@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n);
 
-static void check(const yoke_datagram got[], size_t n) {
+static void check(const yoke_port_datagram got[], size_t n) {
   if (n > YOKE_RING_SLOTS) {
     abort();
   }
@@ -24,7 +24,7 @@ static void check(const yoke_datagram got[], size_t n) {
 int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
   static uint8_t room[YOKE_RING_SLOTS][YOKE_PORT_MAX_SIZE];
   static const uint8_t sent[YOKE_PORT_MAX_SIZE];
-  yoke_datagram got[YOKE_DATAGRAM_MOST];
+  yoke_port_datagram got[YOKE_PORT_MOST_DATAGRAMS];
   yoke_carrier_counts counts = {0};
   yoke_ring* ring = aligned_alloc(64, sizeof *ring);  // its own block: a step outside is seen
   if (ring == NULL) {

@@ -61,7 +61,7 @@ typedef struct server {
   bool is_moved;            // a run by the clock has read on: what was received before is gone
   bool is_ending;           // no command counts any more
   bool is_lost;             // the bench has gone without a word
-  yoke_datagram arrived[YOKE_DATAGRAM_MOST];
+  yoke_port_datagram arrived[YOKE_PORT_MOST_DATAGRAMS];
 } server;
 
 static void hear(void* to, const yoke_message* message) {
@@ -344,7 +344,7 @@ static void send_outputs(server* s) {
 }
 
 // A datagram of the machine's own frames, or one that is damaged.
-static bool take_frames(server* s, const yoke_datagram* datagram) {
+static bool take_frames(server* s, const yoke_port_datagram* datagram) {
   if (s->is_ending) {
     return false;
   }
@@ -372,7 +372,7 @@ static bool take_inputs(server* s, const yoke_port_frame* step) {
 }
 
 // True: it is a command, and it counts.
-static bool take_command(server* s, const yoke_datagram* datagram) {
+static bool take_command(server* s, const yoke_port_datagram* datagram) {
   yoke_port_frame frame;
   if (yoke__port_read(datagram->bytes, datagram->n, &frame) != YOKE_PORT_OK) {
     return take_frames(s, datagram);
@@ -438,7 +438,7 @@ static void run_by_clock(server* s) {
 
 // ---- all of them
 
-static void take(server* s, const yoke_datagram* datagram, size_t i) {
+static void take(server* s, const yoke_port_datagram* datagram, size_t i) {
   yoke_port_frame frame;
   const bool is_port = yoke__port_read(datagram->bytes, datagram->n, &frame) == YOKE_PORT_OK;
   const bool is_ours = s->simulation != NULL && is_port && frame.session == s->session;
@@ -464,7 +464,7 @@ static void take(server* s, const yoke_datagram* datagram, size_t i) {
 }
 
 static void serve(server* s) {
-  yoke_datagram arrived[YOKE_DATAGRAM_MOST];
+  yoke_port_datagram arrived[YOKE_PORT_MOST_DATAGRAMS];
   int64_t asked = 0;
   while (!s->is_over) {
     const int64_t now = yoke__os_now_ns();

@@ -80,7 +80,7 @@ static void test_only_the_peer_is_heard(void** state) {
   yoke_udp* server = open_socket("127.0.0.1:0", NULL);
   yoke_udp* client = open_socket(NULL, yoke__udp_address(server));
   yoke_udp* stranger = open_socket(NULL, yoke__udp_address(server));
-  yoke_datagram got[YOKE_DATAGRAM_MOST];
+  yoke_port_datagram got[YOKE_PORT_MOST_DATAGRAMS];
   // whoever comes first is heard, and is the peer then
   assert_true(yoke__udp_send(client, (const uint8_t*)"hello", 5));
   assert_int_equal(yoke__udp_receive(server, 1000000000, got), 1);
@@ -116,14 +116,14 @@ static void test_overflow_is_counted(void** state) {
   static uint8_t bytes[1000];
   yoke_udp* server = open_socket("127.0.0.1:0", NULL);
   yoke_udp* client = open_socket(NULL, yoke__udp_address(server));
-  yoke_datagram got[YOKE_DATAGRAM_MOST];
+  yoke_port_datagram got[YOKE_PORT_MOST_DATAGRAMS];
   for (int i = 0; i < N; i++) {
     (void)yoke__udp_send(client, bytes, sizeof bytes);
   }
   uint64_t n_seen = 0;
   for (size_t n = 1; n > 0; n_seen += n) {
     n = yoke__udp_receive(server, 0, got);
-    assert_true(n <= YOKE_DATAGRAM_MOST);
+    assert_true(n <= YOKE_PORT_MOST_DATAGRAMS);
   }
   // the count comes with the next datagram
   (void)yoke__udp_send(client, bytes, sizeof bytes);

@@ -43,7 +43,7 @@ static void test_wrap_around(void** state) {
   yoke_ring_writer writer = yoke__ring_writer(ring);
   yoke_ring_reader reader = yoke__ring_reader(ring);
   yoke_carrier_counts sent = {0}, got = {0};
-  yoke_datagram out[YOKE_DATAGRAM_MOST];
+  yoke_port_datagram out[YOKE_PORT_MOST_DATAGRAMS];
   uint32_t n_sent = 0, n_got = 0;
   for (uint32_t round = 0; round < 100; round++) {
     for (uint32_t i = 0; i < 1 + round % YOKE_RING_SLOTS; i++, n_sent++) {
@@ -70,7 +70,7 @@ static void test_full_ring_drops_and_counts(void** state) {
   yoke_ring_writer writer = yoke__ring_writer(ring);
   yoke_ring_reader reader = yoke__ring_reader(ring);
   yoke_carrier_counts sent = {0}, got = {0};
-  yoke_datagram out[YOKE_DATAGRAM_MOST];
+  yoke_port_datagram out[YOKE_PORT_MOST_DATAGRAMS];
   for (uint32_t i = 0; i < YOKE_RING_SLOTS + 10; i++) {
     const uint8_t byte = (uint8_t)i;
     assert_int_equal(yoke__ring_write(&writer, &byte, 1, &sent), i < YOKE_RING_SLOTS);
@@ -95,7 +95,7 @@ static void test_hostile_numbers_and_lengths(void** state) {
   (void)state;
   static const uint32_t odd[] = {
       0, 1, YOKE_PORT_MAX_SIZE + 1, 65, 0x7fffffffu, 0x80000000u, 0xfffffff0u, UINT32_MAX};
-  yoke_datagram out[YOKE_DATAGRAM_MOST];
+  yoke_port_datagram out[YOKE_PORT_MOST_DATAGRAMS];
   yoke_ring* ring = new_ring(0);
   for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
     yoke_carrier_counts got = {0}, sent = {0};
@@ -161,7 +161,7 @@ static void check_refused(const char* bind, const char* why) {
 static void test_there_and_back(void** state) {
   (void)state;
   const char* name = name_of("pair");
-  yoke_datagram got[YOKE_DATAGRAM_MOST];
+  yoke_port_datagram got[YOKE_PORT_MOST_DATAGRAMS];
   yoke_carrier* bench = open_end(NULL, name);
   // it may be there before the other end
   assert_false(yoke__carrier_send(bench, (const uint8_t*)"early", 5));
@@ -201,13 +201,13 @@ static void test_there_and_back(void** state) {
 static void test_sleeper_is_woken(void** state) {
   (void)state;
   const char* name = name_of("wake");
-  yoke_datagram got[YOKE_DATAGRAM_MOST];
+  yoke_port_datagram got[YOKE_PORT_MOST_DATAGRAMS];
   yoke_carrier* rig = open_end(name, NULL);
   const pid_t child = fork();
   assert_true(child >= 0);
   if (child == 0) {
     yoke_carrier* bench = NULL;
-    yoke_datagram answer[YOKE_DATAGRAM_MOST];
+    yoke_port_datagram answer[YOKE_PORT_MOST_DATAGRAMS];
     bool is_good = yoke__carrier_open(YOKE_CARRIER_SHM, NULL, name, &bench, NULL) >= 0;
     for (uint8_t i = 0; is_good && i < 200; i++) {
       yoke__os_sleep_ns((int64_t)(i % 4) * 100000);
@@ -255,7 +255,7 @@ static void test_stale_segment_is_replaced(void** state) {
   yoke__carrier_close(&rig);
   rig = open_end(name, NULL);
   assert_true(yoke__carrier_send(bench, (const uint8_t*)"again", 5));
-  yoke_datagram got[YOKE_DATAGRAM_MOST];
+  yoke_port_datagram got[YOKE_PORT_MOST_DATAGRAMS];
   assert_int_equal(yoke__carrier_receive(rig, SECOND, got), 1);
   assert_memory_equal(got[0].bytes, "again", 5);
   yoke__carrier_close(&rig);
@@ -287,7 +287,7 @@ static void test_foreign_segment_stays(void** state) {
 static void test_scribbled_segment(void** state) {
   (void)state;
   const char* name = name_of("scribble");
-  yoke_datagram got[YOKE_DATAGRAM_MOST];
+  yoke_port_datagram got[YOKE_PORT_MOST_DATAGRAMS];
   yoke_carrier* rig = open_end(name, NULL);
   yoke_carrier* bench = open_end(NULL, name);
   assert_true(yoke__carrier_send(bench, (const uint8_t*)"hello", 5));

@@ -13,7 +13,8 @@ typedef struct carrier_ops {
   void (*close)(void* self);
   const char* (*address)(const void* self);
   bool (*send)(void* self, const uint8_t bytes[], size_t n);
-  size_t (*receive)(void* self, int64_t timeout_ns, yoke_datagram out[YOKE_DATAGRAM_MOST]);
+  size_t (*receive)(void* self, int64_t timeout_ns,
+                    yoke_port_datagram out[YOKE_PORT_MOST_DATAGRAMS]);
   void (*adopt)(void* self, size_t i);
   void (*forget)(void* self);
   yoke_carrier_counts (*count)(const void* self);
@@ -48,7 +49,8 @@ static bool udp_send(void* self, const uint8_t bytes[], size_t n) {
   return yoke__udp_send(self, bytes, n);
 }
 
-static size_t udp_receive(void* self, int64_t timeout_ns, yoke_datagram out[YOKE_DATAGRAM_MOST]) {
+static size_t udp_receive(void* self, int64_t timeout_ns,
+                          yoke_port_datagram out[YOKE_PORT_MOST_DATAGRAMS]) {
   return yoke__udp_receive(self, timeout_ns, out);
 }
 
@@ -87,7 +89,8 @@ static bool shm_send(void* self, const uint8_t bytes[], size_t n) {
   return yoke__shm_send(self, bytes, n);
 }
 
-static size_t shm_receive(void* self, int64_t timeout_ns, yoke_datagram out[YOKE_DATAGRAM_MOST]) {
+static size_t shm_receive(void* self, int64_t timeout_ns,
+                          yoke_port_datagram out[YOKE_PORT_MOST_DATAGRAMS]) {
   return yoke__shm_receive(self, timeout_ns, out);
 }
 
@@ -152,7 +155,7 @@ bool yoke__carrier_send(yoke_carrier* carrier, const uint8_t bytes[], size_t n) 
 }
 
 size_t yoke__carrier_receive(yoke_carrier* carrier, int64_t timeout_ns,
-                             yoke_datagram out[YOKE_DATAGRAM_MOST]) {
+                             yoke_port_datagram out[YOKE_PORT_MOST_DATAGRAMS]) {
   return carrier->ops->receive(carrier->self, timeout_ns, out);
 }
 

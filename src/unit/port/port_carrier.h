@@ -32,7 +32,7 @@ bool yoke__carrier_send(yoke_carrier* carrier, const uint8_t bytes[], size_t n);
 // Waits up to timeout_ns for the first one (0: takes what is there). Returns how many came from the peer; 0 after a timeout, or if
 // only others sent.
 size_t yoke__carrier_receive(yoke_carrier* carrier, int64_t timeout_ns,
-                             yoke_datagram out[YOKE_DATAGRAM_MOST]);
+                             yoke_port_datagram out[YOKE_PORT_MOST_DATAGRAMS]);
 // Without a peer: the sender of datagram i of the last call is the peer from now on.
 void yoke__carrier_adopt(yoke_carrier* carrier, size_t i);
 // Why nothing can be sent now, where that is known; NULL else.

@@ -5,12 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { YOKE_DATAGRAM_MOST = 64 };  // in one call
+enum { YOKE_PORT_MOST_DATAGRAMS = 64 };  // in one call
 
-typedef struct yoke_datagram {
+typedef struct yoke_port_datagram {
   const uint8_t* bytes;  // valid until the next call
   size_t n;
-} yoke_datagram;
+} yoke_port_datagram;
 
 // What went through a carrier.
 typedef struct yoke_carrier_counts {

@@ -61,7 +61,8 @@ static void note_dropped(yoke_ring_reader* reader, yoke_carrier_counts* counts) 
 }
 
 size_t yoke__ring_read(yoke_ring_reader* reader, uint8_t room[][YOKE_PORT_MAX_SIZE],
-                       yoke_datagram out[YOKE_DATAGRAM_MOST], yoke_carrier_counts* counts) {
+                       yoke_port_datagram out[YOKE_PORT_MOST_DATAGRAMS],
+                       yoke_carrier_counts* counts) {
   yoke_ring* ring = reader->ring;
   const uint32_t written = atomic_load_explicit(&ring->written, memory_order_acquire);
   uint32_t n_there = written - reader->read;
@@ -80,7 +81,7 @@ size_t yoke__ring_read(yoke_ring_reader* reader, uint8_t room[][YOKE_PORT_MAX_SI
       continue;
     }
     memcpy(room[n_out], slot->bytes, size);
-    out[n_out] = (yoke_datagram){room[n_out], size};
+    out[n_out] = (yoke_port_datagram){room[n_out], size};
     n_out++;
   }
   atomic_store_explicit(&ring->read, reader->read, memory_order_release);

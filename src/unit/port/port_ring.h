@@ -38,7 +38,7 @@ typedef struct yoke_ring {
 
 _Static_assert((int)YOKE_PORT_MAX_SIZE <= (int)YOKE_RING_SLOT_SIZE - 8,
                "a slot holds every datagram");
-_Static_assert((int)YOKE_RING_SLOTS <= (int)YOKE_DATAGRAM_MOST, "one call takes all of them");
+_Static_assert((int)YOKE_RING_SLOTS <= (int)YOKE_PORT_MOST_DATAGRAMS, "one call takes all of them");
 _Static_assert(sizeof(yoke_ring) == 128 + (size_t)YOKE_RING_SLOTS * YOKE_RING_SLOT_SIZE,
                "the same layout in every process");
 
@@ -63,7 +63,8 @@ bool yoke__ring_write(yoke_ring_writer* writer, const uint8_t bytes[], size_t n,
 // Copies all that is there to `room`, one after another. Counts n_received, n_cut (no length of a datagram, or a number that cannot
 // be) and n_overflow (as the writer says).
 size_t yoke__ring_read(yoke_ring_reader* reader, uint8_t room[][YOKE_PORT_MAX_SIZE],
-                       yoke_datagram out[YOKE_DATAGRAM_MOST], yoke_carrier_counts* counts);
+                       yoke_port_datagram out[YOKE_PORT_MOST_DATAGRAMS],
+                       yoke_carrier_counts* counts);
 // Until something may be there, at most timeout_ns (> 0); may return early. A short while by spinning, then asleep.
 void yoke__ring_wait(yoke_ring_reader* reader, int64_t timeout_ns);
 

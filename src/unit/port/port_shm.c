@@ -268,7 +268,8 @@ bool yoke__shm_send(yoke_shm* shm, const uint8_t bytes[], size_t n) {
   return yoke__ring_write(&shm->writer, bytes, n, &shm->counts);
 }
 
-size_t yoke__shm_receive(yoke_shm* shm, int64_t timeout_ns, yoke_datagram out[YOKE_DATAGRAM_MOST]) {
+size_t yoke__shm_receive(yoke_shm* shm, int64_t timeout_ns,
+                         yoke_port_datagram out[YOKE_PORT_MOST_DATAGRAMS]) {
   if (shm->segment == NULL) {
     yoke__os_sleep_ns(timeout_ns < NAP_NS ? timeout_ns : NAP_NS);
     return 0;

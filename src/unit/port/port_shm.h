@@ -42,7 +42,8 @@ const char* yoke__shm_address(const yoke_shm* shm);
 const char* yoke__shm_trouble(const yoke_shm* shm);
 
 bool yoke__shm_send(yoke_shm* shm, const uint8_t bytes[], size_t n);
-size_t yoke__shm_receive(yoke_shm* shm, int64_t timeout_ns, yoke_datagram out[YOKE_DATAGRAM_MOST]);
+size_t yoke__shm_receive(yoke_shm* shm, int64_t timeout_ns,
+                         yoke_port_datagram out[YOKE_PORT_MOST_DATAGRAMS]);
 yoke_carrier_counts yoke__shm_count(const yoke_shm* shm);
 
 #endif

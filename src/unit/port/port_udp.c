@@ -29,12 +29,13 @@ struct yoke_udp {
   char address[MAX_ADDRESS];
   yoke_carrier_counts counts;
   uint32_t overflow_seen;
-  struct mmsghdr messages[YOKE_DATAGRAM_MOST];
-  struct iovec places[YOKE_DATAGRAM_MOST];
-  struct sockaddr_storage senders[YOKE_DATAGRAM_MOST];
-  size_t taken[YOKE_DATAGRAM_MOST];  // which of them were handed out
-  _Alignas(struct cmsghdr) unsigned char controls[YOKE_DATAGRAM_MOST][CMSG_SPACE(sizeof(uint32_t))];
-  uint8_t bytes[YOKE_DATAGRAM_MOST][ROOM];
+  struct mmsghdr messages[YOKE_PORT_MOST_DATAGRAMS];
+  struct iovec places[YOKE_PORT_MOST_DATAGRAMS];
+  struct sockaddr_storage senders[YOKE_PORT_MOST_DATAGRAMS];
+  size_t taken[YOKE_PORT_MOST_DATAGRAMS];  // which of them were handed out
+  _Alignas(struct cmsghdr) unsigned char controls[YOKE_PORT_MOST_DATAGRAMS]
+                                                 [CMSG_SPACE(sizeof(uint32_t))];
+  uint8_t bytes[YOKE_PORT_MOST_DATAGRAMS][ROOM];
 };
 
 // ---- addresses
@@ -114,7 +115,7 @@ static yoke_status open_socket(yoke_udp* udp, const struct sockaddr_storage* at,
 }
 
 static void lay_messages(yoke_udp* udp) {
-  for (size_t i = 0; i < YOKE_DATAGRAM_MOST; i++) {
+  for (size_t i = 0; i < YOKE_PORT_MOST_DATAGRAMS; i++) {
     udp->places[i] = (struct iovec){.iov_base = udp->bytes[i], .iov_len = ROOM};
     udp->messages[i].msg_hdr = (struct msghdr){.msg_iov = &udp->places[i], .msg_iovlen = 1};
   }
@@ -211,18 +212,19 @@ static bool wait_for(const yoke_udp* udp, int64_t timeout_ns) {
   return ppoll(&one, 1, &time, NULL) > 0;
 }
 
-size_t yoke__udp_receive(yoke_udp* udp, int64_t timeout_ns, yoke_datagram out[YOKE_DATAGRAM_MOST]) {
+size_t yoke__udp_receive(yoke_udp* udp, int64_t timeout_ns,
+                         yoke_port_datagram out[YOKE_PORT_MOST_DATAGRAMS]) {
   if (timeout_ns > 0 && !wait_for(udp, timeout_ns)) {
     return 0;
   }
-  for (size_t i = 0; i < YOKE_DATAGRAM_MOST; i++) {
+  for (size_t i = 0; i < YOKE_PORT_MOST_DATAGRAMS; i++) {
     struct msghdr* head = &udp->messages[i].msg_hdr;
     head->msg_name = &udp->senders[i];
     head->msg_namelen = sizeof udp->senders[i];
     head->msg_control = udp->controls[i];
     head->msg_controllen = sizeof udp->controls[i];
   }
-  const int n = recvmmsg(udp->socket, udp->messages, YOKE_DATAGRAM_MOST, MSG_DONTWAIT, NULL);
+  const int n = recvmmsg(udp->socket, udp->messages, YOKE_PORT_MOST_DATAGRAMS, MSG_DONTWAIT, NULL);
   size_t n_ours = 0;
   for (int i = 0; i < n; i++) {
     note_overflow(udp, &udp->messages[i].msg_hdr);
@@ -233,7 +235,7 @@ size_t yoke__udp_receive(yoke_udp* udp, int64_t timeout_ns, yoke_datagram out[YO
       udp->counts.n_cut++;
     } else {
       udp->taken[n_ours] = (size_t)i;
-      out[n_ours++] = (yoke_datagram){udp->bytes[i], size};
+      out[n_ours++] = (yoke_port_datagram){udp->bytes[i], size};
     }
   }
   udp->counts.n_received += n_ours;

@@ -28,7 +28,8 @@ bool yoke__udp_send(yoke_udp* udp, const uint8_t bytes[], size_t n);
 
 // Waits up to timeout_ns for the first one (0: takes what is there). Returns how many came from the peer; 0 after a timeout, or if
 // only others sent.
-size_t yoke__udp_receive(yoke_udp* udp, int64_t timeout_ns, yoke_datagram out[YOKE_DATAGRAM_MOST]);
+size_t yoke__udp_receive(yoke_udp* udp, int64_t timeout_ns,
+                         yoke_port_datagram out[YOKE_PORT_MOST_DATAGRAMS]);
 // Without a peer: the sender of datagram i of the last call is the peer from now on.
 void yoke__udp_adopt(yoke_udp* udp, size_t i);
 // Anybody again.

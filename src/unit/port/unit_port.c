@@ -54,7 +54,7 @@ typedef struct port {
   uint8_t* packed;                    // what is sent, as it travels: `sent` itself, or made from it
   size_t packed_size, received_size;  // bytes of values on the way
   uint8_t* bytes;                     // one datagram
-  yoke_datagram* arrived;             // YOKE_DATAGRAM_MOST
+  yoke_port_datagram* arrived;        // YOKE_PORT_MOST_DATAGRAMS
   port_limit* limits;
   size_t n_limits;
   size_t* places;  // per variable: where its value lies in `received`, or YOKE_NOT_FOUND
@@ -231,7 +231,7 @@ static answer take_newest(port* p, const yoke_port_frame* frame) {
 }
 
 // One datagram from the peer.
-static answer take_frame(port* p, const yoke_datagram* datagram) {
+static answer take_frame(port* p, const yoke_port_datagram* datagram) {
   const bool is_paced = p->table->settings.is_paced && p->is_running;
   yoke_port_frame frame;
   const yoke_port_reason found = yoke__port_read(datagram->bytes, datagram->n, &frame);
@@ -540,7 +540,7 @@ static yoke_status lay_values(port* p) {
   p->sent = yoke__arena_take(&p->arena, p->list.sent_size + 8);
   p->received = yoke__arena_take(&p->arena, p->list.received_size + 8);
   p->bytes = yoke__arena_take(&p->arena, YOKE_PORT_MAX_SIZE);
-  p->arrived = yoke__arena_array(&p->arena, YOKE_DATAGRAM_MOST, sizeof *p->arrived);
+  p->arrived = yoke__arena_array(&p->arena, YOKE_PORT_MOST_DATAGRAMS, sizeof *p->arrived);
   p->places = yoke__arena_array(&p->arena, n_variables + 1, sizeof *p->places);
   YOKE_TRY_MEMORY(p->sent && p->received && p->bytes && p->arrived && p->places);
   YOKE_TRY(lay_wire(p));
