@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The fault campaign of the test rig (B-14, B-16, B-22, CS-29): every fault ends as docs/rig.md says, within the cycles that it says,
+# The fault campaign of the test rig (B-14, B-16, B-22, CS-29): every fault ends as docs/rig_faults.md says, within the cycles that it says,
 # with every row recorded. All of it with YOKE_FULL; otherwise without what waits longest.
 set -u
 source=${YOKE_SOURCE_DIR:?path of the source tree}
