@@ -103,7 +103,7 @@ UnitOps = _struct(
     restore=_call(c_void_p, c_void_p, c_size_t), serialise=c_void_p, deserialise=c_void_p, derivative=c_void_p,
     linearise=c_void_p, rates=c_void_p, reason=CFUNCTYPE(None, c_void_p, SinkPointer), report=CFUNCTYPE(None, c_void_p, SinkPointer),
     terminate=CFUNCTYPE(None, c_void_p), close=CFUNCTYPE(None, c_void_p), context=c_void_p,
-    choose_integrals=c_void_p, get_integrals=c_void_p)
+    choose_integrals=c_void_p, get_integrals=c_void_p, frames=c_void_p)
 
 # coupling.h: only what a description shows; the operations behind lead_call are not described
 CouplingParameter = _struct("yoke_coupling_parameter", name=c_char_p, text=c_char_p, start=c_double, min=c_double,
@@ -153,7 +153,7 @@ Progress = _struct("yoke_progress", time=c_double, t_start=c_double, t_stop=c_do
                    wall_s=c_double, bond=c_char_p, signal=c_char_p, relative=c_double)
 OnProgress = CFUNCTYPE(c_bool, c_void_p, POINTER(Progress))
 RunSettings = _struct("yoke_run_settings", record=POINTER(RecordSettings), progress=OnProgress, to=c_void_p,
-                      command=c_char_p, trust=c_int, pace=c_double, overdue=CFUNCTYPE(None, c_void_p))
+                      each=CFUNCTYPE(c_bool, c_void_p), command=c_char_p, trust=c_int, pace=c_double, overdue=CFUNCTYPE(None, c_void_p))
 RunInfo = _struct("yoke_run_info", status=c_int, n_steps=c_int64, t_reached=c_double, wall_s=c_double,
                   is_violated=c_bool, is_diverged=c_bool, is_growing=c_bool, is_late=c_bool, record=RecordInfo)
 Times = _struct("yoke_times", n=c_int64, p50=c_double, p99=c_double, p999=c_double, max=c_double)
