@@ -24,7 +24,8 @@
 #define MAX_TEXT     4096
 #define MAX_LATENCY  2    // cycles
 #define MAX_DELAY    1.0  // [s]
-#define MAX_WAITING  8    // commands that come in one cycle; more are dropped and counted
+#define MAX_WAITING                                                                                \
+  8  // commands that come in one cycle; of more the oldest are dropped and counted
 
 enum { FEEDFORWARD_OFF, FEEDFORWARD_CELL, FEEDFORWARD_CURRENT, FEEDFORWARD_INPUT };
 enum { SET_PROTOTYPE, SET_AUTOMOTIVE };
@@ -486,10 +487,14 @@ static void take_over_reports(bench* b, double t) {
 static yoke_taken bench_take_command(void* self, const uint8_t bytes[], size_t n) {
   bench* b = self;
   yoke_datagram datagram;
-  if (b->n_waiting == MAX_WAITING || n > YOKE_DATAGRAM_MAX_SIZE ||
-      yoke__datagram_read(bytes, n, &datagram) != YOKE_FRAME_OK) {
+  if (n > YOKE_DATAGRAM_MAX_SIZE || yoke__datagram_read(bytes, n, &datagram) != YOKE_FRAME_OK) {
     b->rig.n_refused++;
     return YOKE_TAKEN_REFUSED;
+  }
+  if (b->n_waiting == MAX_WAITING) {
+    b->rig.n_stale++;
+    b->n_waiting--;
+    memmove(b->commands, b->commands + 1, b->n_waiting * sizeof *b->commands);
   }
   waiting* command = &b->commands[b->n_waiting++];
   command->size = n;

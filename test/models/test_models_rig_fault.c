@@ -351,6 +351,39 @@ static void test_delayed_commands_start_nothing_b14(void** state) {
   sim_close(&s);
 }
 
+// A rig that stood still for a moment finds more commands than it keeps: the newest counts, and none of them is damaged.
+static void test_newest_of_many_commands_counts(void** state) {
+  (void)state;
+  const yoke_unit_frames* frames = yoke__model_rig_bench.frames;
+  uint8_t bytes[YOKE_DATAGRAM_MAX_SIZE];
+  trial bench, machine;
+  trial_open(&bench, &yoke__model_rig_bench, NULL, 0);
+  trial_open(&machine, &yoke__model_rig_bench, NULL, 0);
+  frames->play(bench.unit.self, YOKE_END_BENCH);
+  frames->play(machine.unit.self, YOKE_END_MACHINE);
+  trial_start(&bench, 0.0);
+  trial_start(&machine, 0.0);
+  for (int k = 0; k < 10; k++) {
+    size_t n = frames->command(bench.unit.self, k * 1e-3, 1e-3, bytes, sizeof bytes);
+    assert_int_equal(frames->take_command(machine.unit.self, bytes, n), YOKE_TAKEN);
+    (void)trial_step(&machine, k * 1e-3, 1e-3);
+    while ((n = frames->report(machine.unit.self, bytes, sizeof bytes)) > 0) {
+      (void)frames->take_report(bench.unit.self, bytes, n);
+    }
+    (void)trial_step(&bench, k * 1e-3, 1e-3);
+  }
+  assert_int_equal(trial_get_whole(&machine, "state_lm"), YOKE_RIG_ENABLED);
+  for (int k = 0; k < 40; k++) {
+    const size_t n = k < 39 ? frames->command(bench.unit.self, 0.01, 1e-3, bytes, sizeof bytes)
+                            : frames->halt(bench.unit.self, bytes, sizeof bytes);
+    assert_int_equal(frames->take_command(machine.unit.self, bytes, n), YOKE_TAKEN);
+  }
+  (void)trial_step(&machine, 0.01, 1e-3);
+  assert_int_not_equal(trial_get_whole(&machine, "state_lm"), YOKE_RIG_ENABLED);
+  trial_close(&bench);
+  trial_close(&machine);
+}
+
 // what is sent arrives: once, late, twice, overtaken
 static void test_link_by_hand(void** state) {
   (void)state;
@@ -584,6 +617,7 @@ int main(void) {
       cmocka_unit_test(test_five_lost_in_a_row_b14),
       cmocka_unit_test(test_five_reports_lost_b14),
       cmocka_unit_test(test_delayed_commands_start_nothing_b14),
+      cmocka_unit_test(test_newest_of_many_commands_counts),
       cmocka_unit_test(test_link_by_hand),
       cmocka_unit_test(test_link_in_the_unit),
       cmocka_unit_test(test_link_faults_on_demand),
