@@ -61,6 +61,7 @@ typedef struct port {
   int64_t n_lost_in_a_row;
   uint64_t n_told;  // of what is odd
   bool is_running;
+  bool is_stopped;   // the end of the run has been told
   bool is_heard;     // by the clock: the first answer has come
   int64_t begun_ns;  // by the clock: the first step
   int64_t least_ns;  // shortest way here, by two clocks that may differ
@@ -205,10 +206,16 @@ static void take_reports(port* p, const yoke_port_frame* frame) {
   }
 }
 
+// Time since a moment that the other end names, which may be any number: held where differences of two cannot overflow.
+static int64_t time_since(int64_t now_ns, uint64_t then_ns) {
+  const int64_t most = INT64_C(1) << 61, ns = (int64_t)((uint64_t)now_ns - then_ns);
+  return ns > most ? most : ns < -most ? -most : ns;
+}
+
 static void note_times(port* p, const yoke_port_frame* frame) {
-  const int64_t now = yoke__os_now_ns(), way = now - (int64_t)frame->sent_ns;
+  const int64_t now = yoke__os_now_ns(), way = time_since(now, frame->sent_ns);
   p->least_ns = p->round_trips.n == 0 || way < p->least_ns ? way : p->least_ns;
-  yoke__histogram_add(&p->round_trips, now - (int64_t)frame->echo_ns);
+  yoke__histogram_add(&p->round_trips, time_since(now, frame->echo_ns));
   yoke__histogram_add(&p->jitters, way - p->least_ns);
 }
 
@@ -354,7 +361,7 @@ static yoke_status enter_init(void* self, double t_start, double t_stop, const y
   const int64_t end = yoke__os_now_ns() + nanoseconds(s->hello_s, HELLO_S);
   p->session = (uint64_t)yoke__os_now_ns() ^ ((uint64_t)(uintptr_t)p << 16);
   p->sequence = p->heard = 0;
-  p->is_heard = false;
+  p->is_heard = p->is_stopped = false;
   p->t_start = t_start;
   p->t_stop = t_stop;
   if (p->frames != NULL) {
@@ -388,11 +395,13 @@ static yoke_status enter_init(void* self, double t_start, double t_stop, const y
 
 // By the clock the other end may still be getting ready while this one makes its first steps.
 static bool is_still_starting(port* p, answer found) {
+  p->is_heard = p->is_heard || found == ANSWERED;
+  if (!p->table->settings.is_paced || p->is_heard) {
+    return false;
+  }
   const int64_t now = yoke__os_now_ns();
   p->begun_ns = p->sequence == 1 ? now : p->begun_ns;
-  p->is_heard = p->is_heard || found == ANSWERED;
-  return p->table->settings.is_paced && !p->is_heard &&
-         now - p->begun_ns < nanoseconds(p->table->settings.timeout_s, TIMEOUT_S);
+  return now - p->begun_ns < nanoseconds(p->table->settings.timeout_s, TIMEOUT_S);
 }
 
 static yoke_status step(void* self, double t, double h, yoke_step_result* result) {
@@ -404,7 +413,7 @@ static yoke_status step(void* self, double t, double h, yoke_step_result* result
   send_step(p, t, h);
   const answer found =
       s->is_paced ? take_all(p, 0) : await(p, nanoseconds(s->timeout_s, TIMEOUT_S));
-  const bool is_missing = found == NO_ANSWER && !is_still_starting(p, found);
+  const bool is_missing = !is_still_starting(p, found) && found == NO_ANSWER;
   p->counts.n_lost += is_missing;
   p->n_lost_in_a_row = is_missing ? p->n_lost_in_a_row + 1 : 0;
   if (found == REFUSED) {
@@ -484,30 +493,30 @@ static void report(void* self, const yoke_sink* sink) {
   if (i.n_lost + i.n_refused + i.n_foreign + i.n_overflow > 0) {
     yoke__notify(sink, YOKE_WARNING,
                  "of %llu exchanges %llu had no answer in time; %llu datagrams were damaged, %llu "
-                 "came from elsewhere, %llu were lost in the kernel",
+                 "came from elsewhere, %llu were not read in time",
                  (unsigned long long)p->sequence, (unsigned long long)i.n_lost,
                  (unsigned long long)i.n_refused, (unsigned long long)i.n_foreign,
                  (unsigned long long)i.n_overflow);
   }
 }
 
-// A machine that goes by its own clock is told to come to rest.
+// Once per run: a machine is told in its own frames to come to rest, then the other end that the run is over.
 static void halt(port* p) {
   uint8_t own[MAX_FRAMES];
-  const bool can_halt =
-      p->is_running && p->table->settings.is_paced && p->frames != NULL && p->frames->halt != NULL;
+  if (!p->is_running || p->is_stopped) {
+    return;
+  }
+  p->is_stopped = true;
+  const bool can_halt = p->table->settings.is_paced && p->frames != NULL && p->frames->halt != NULL;
   const size_t n = can_halt ? p->frames->halt(p->inner.self, own, sizeof own) : 0;
   if (n > 0) {
     (void)yoke__carrier_send(p->carrier, own, n);
   }
+  (void)send_frame(p, YOKE_PORT_STOP, p->t_start, 0);
 }
 
 static void terminate(void* self) {
-  port* p = self;
-  halt(p);
-  if (p->is_running) {
-    (void)send_frame(p, YOKE_PORT_STOP, p->t_start, 0);
-  }
+  halt(self);
 }
 
 static void close_port(void* self) {
@@ -666,7 +675,7 @@ const yoke_unit_ops* yoke__port_wrap(const yoke_unit_ops* inner, const yoke_port
 }
 
 void yoke__port_halt(const yoke_unit_ops* ops, void* self) {
-  if (ops->create == create) {
+  if (ops->create == create && ((const port*)self)->table->settings.is_paced) {
     halt(self);
   }
 }

@@ -37,7 +37,7 @@ typedef struct yoke_port_settings {
 // A table for a unit that `inner` describes and that runs elsewhere. Lives in the arena, which must outlive it. NULL: no memory.
 const yoke_unit_ops* yoke__port_wrap(const yoke_unit_ops* inner, const yoke_port_settings* settings,
                                      yoke_arena* arena);
-// The run is over: a machine that goes by its own clock is told to come to rest, before anything else takes time. Nothing happens if
+// The run is over: an end that goes by its own clock is told to come to rest, before anything else takes time. Nothing happens if
 // the unit has no port.
 void yoke__port_halt(const yoke_unit_ops* ops, void* self);
 // What the port of a unit has seen; false: the unit has none.
