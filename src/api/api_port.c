@@ -56,7 +56,6 @@ typedef struct server {
   yoke_status recorded;  // of all runs: the first that could not be written
   // by the clock
   uint64_t cycle, echo_ns;  // of answers: their number; the clock of the newest command
-  int64_t asked_ns;         // when the caller was asked
   double period, pace;      // step [s]; seconds of the unit per second
   bool is_moved;            // a run by the clock has read on: what was received before is gone
   bool is_ending;           // no command counts any more
@@ -331,8 +330,9 @@ static bool is_wanted(const server* s) {
 static void send_outputs(server* s) {
   if (s->frames != NULL) {
     uint8_t report[YOKE_PORT_MAX_SIZE];
+    // nobody reads them any more once the bench has told the end
     for (size_t n = 0; (n = s->frames->report(s->machine, report, sizeof report)) > 0;) {
-      (void)yoke__carrier_send(s->carrier, report, n);
+      (void)(s->is_ending || yoke__carrier_send(s->carrier, report, n));
     }
     return;
   }
@@ -406,21 +406,31 @@ static bool exchange(void* to) {
     (void)take_command(s, &s->arrived[i]);
   }
   s->n_steps++;
-  const int64_t now = yoke__os_now_ns();
-  if (now - s->asked_ns >= WAIT_NS) {
-    s->asked_ns = now;
-    s->is_over = s->is_over || !is_wanted(s);
-  }
-  s->is_lost = s->is_lost || is_silent(s, now);
+  s->is_lost = s->is_lost || is_silent(s, yoke__os_now_ns());
   return !s->is_over && !s->is_lost && !(s->is_ending && s->frames == NULL);
 }
 
+// Also between two steps, which may be far apart.
+static bool watch(void* to, const yoke_progress* progress) {
+  server* s = to;
+  (void)progress;
+  s->is_over = s->is_over || !is_wanted(s);
+  return !s->is_over;
+}
+
+static void wait_half_a_step(server* s) {
+  const int64_t end = yoke__os_now_ns() + (int64_t)(0.5e9 * s->period / s->pace);
+  for (int64_t left = 0; (left = end - yoke__os_now_ns()) > 0 && watch(s, NULL);) {
+    yoke__os_sleep_ns(left < WAIT_NS ? left : WAIT_NS);
+  }
+}
+
 static void run_by_clock(server* s) {
-  const yoke_run_settings run = {.pace = s->pace, .each = exchange, .to = s};
-  s->heard_ns = s->asked_ns = yoke__os_now_ns();
+  const yoke_run_settings run = {.pace = s->pace, .progress = watch, .each = exchange, .to = s};
+  s->heard_ns = yoke__os_now_ns();
   s->is_lost = false;
   s->simulation->rank = 1;  // on one machine the bench has the last processor
-  yoke__os_sleep_ns((int64_t)(0.5e9 * s->period / s->pace));
+  wait_half_a_step(s);
   const yoke_status status = yoke_simulation_run(s->simulation, &run, NULL);
   if (status < 0 && status != YOKE_INTERRUPTED) {
     const yoke_port_frame to = {.session = s->session, .sequence = s->sequence};
@@ -492,8 +502,8 @@ static void report_odd(const server* s) {
   const uint64_t n_refused = s->n_refused + counts.n_cut;
   if (n_refused + counts.n_foreign + counts.n_overflow > 0) {
     yoke__notify(&s->outer, YOKE_WARNING,
-                 "%llu datagrams were damaged, %llu came from elsewhere, %llu were lost in the "
-                 "kernel",
+                 "%llu datagrams were damaged, %llu came from elsewhere, %llu were not read in "
+                 "time",
                  (unsigned long long)n_refused, (unsigned long long)counts.n_foreign,
                  (unsigned long long)counts.n_overflow);
   }

@@ -282,6 +282,23 @@ holds "$? == 1"
 says 'has not answered 2 times in a row'
 holds "$(tail -n 1 killed/results.csv | cut -d, -f1) > 0.05"
 
+# ---- steps far apart by the clock: the rig ends when it is told to, before its first step and between two
+bind=$memory
+slow="--set units.b.port=shm --set units.b.peer=$memory --set units.b.clock=paced --set time.step=600 --set time.stop=6000"
+play loop.yaml $slow
+"$yoke" run loop.yaml $quick $slow --realtime --out slow >out 2>&1 &
+bench=$!
+for _ in $(seq 600); do
+  [ ! -s slow/results.csv ] || break
+  sleep 0.05
+done
+end_rig
+holds "$? == 0"
+if [ -e "/dev/shm$memory" ]; then bad 'the segment is left behind'; else pass; fi
+kill -KILL $bench
+wait $bench 2>/dev/null
+bind=127.0.0.1:0
+
 # ---- the bench is killed: the rig takes the next one
 play loop.yaml
 "$yoke" run loop.yaml $quick --set time.stop=100000 --set units.b.peer="$address" --out gone >out 2>&1 &
