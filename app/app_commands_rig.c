@@ -24,7 +24,8 @@ static const yoke_option rig_options[] = {
 };
 static const yoke_exit rig_exits[] = {
     {YOKE_EXIT_OK, "Ended by a signal, or by --once."},
-    {YOKE_EXIT_FAILED, "It cannot listen there, or memory is out."},
+    {YOKE_EXIT_FAILED,
+     "It cannot listen there, what it records could not be written, or memory is out."},
     STATUS_USAGE,
 };
 static const yoke_example rig_examples[] = {
