@@ -25,7 +25,8 @@
 #define WAIT_NS   100000000   // between two looks at who wants it to end
 #define IDLE_NS   2000000000  // of a peer that has gone without a word: others may come then
 #define MAX_TEXT  400
-#define MOST_LOST 3  // steps without a command, by the clock, unless the file says otherwise
+#define MOST_TOLD 10  // runs in a row that could not begin
+#define MOST_LOST 3   // steps without a command, by the clock, unless the file says otherwise
 #define REST_NS   2000000000  // a machine with frames of its own comes to rest by itself in this time
 
 typedef struct server {
@@ -50,8 +51,9 @@ typedef struct server {
   size_t answer_size;  // bytes of the last answer, for who asks again
   uint8_t answer[YOKE_PORT_MAX_SIZE];
   uint64_t n_steps;
-  uint64_t n_refused;  // datagrams of the peer that are damaged, cut or none of ours
-  int64_t heard_ns;    // when the peer was last heard
+  uint64_t n_bad_runs;  // that could not begin
+  uint64_t n_refused;   // datagrams of the peer that are damaged, cut or none of ours
+  int64_t heard_ns;     // when the peer was last heard
   bool is_over;
   yoke_status recorded;  // of all runs: the first that could not be written
   // by the clock
@@ -69,7 +71,9 @@ static void hear(void* to, const yoke_message* message) {
     snprintf(s->text, sizeof s->text, "%s%s%s", message->unit == NULL ? "" : message->unit,
              message->unit == NULL ? "" : ": ", message->text);
   }
-  yoke_send(&s->outer, message);
+  if (s->n_bad_runs < MOST_TOLD) {
+    yoke_send(&s->outer, message);
+  }
 }
 
 // ---- one run
@@ -87,18 +91,20 @@ static void end_run(server* s) {
 
 // hello NULL: at the start time of the file.
 static yoke_status load_unit(server* s, const yoke_port_frame* hello) {
-  char start[64] = "time.start=";
+  char start[64] = "time.start=", stop[64] = "time.stop=";
   yoke__number_format(hello == NULL ? 0 : hello->t, start + strlen(start));
+  yoke__number_format(hello == NULL ? 0 : hello->h, stop + strlen(stop));
   const size_t n = s->load->n_sets;
-  const char** sets = yoke__arena_array(&s->arena, n + 1, sizeof *sets);
+  const char** sets = yoke__arena_array(&s->arena, n + 2, sizeof *sets);
   YOKE_TRY_MEMORY(sets);
   if (n > 0) {
     memcpy(sets, s->load->sets, n * sizeof *sets);
   }
   sets[n] = start;
+  sets[n + 1] = stop;
   yoke_load_settings load = *s->load;
   load.sets = sets;
-  load.n_sets = n + (hello != NULL);
+  load.n_sets = n + (hello == NULL ? 0 : hello->h > hello->t ? 2 : 1);
   load.sink = &s->sink;
   load.only = s->settings->unit == NULL ? "" : s->settings->unit;
   return yoke_simulation_load(s->path, &load, &s->simulation);
@@ -209,15 +215,17 @@ static void refuse(server* s, const yoke_port_frame* to, yoke_status status) {
 static yoke_status begin_run(server* s, const yoke_port_frame* hello) {
   YOKE_TRY(load_unit(s, hello));
   YOKE_TRY(lay_run(s));
+  const yoke_unit* unit = &yoke_simulation_system(s->simulation)->units[0].unit;
+  const bool is_paced = s->port.clock == YOKE_PORT_PACED;
+  if (hello->echo_ns != yoke__port_list_settings(unit, is_paced, s->frames != NULL)) {
+    snprintf(s->text, sizeof s->text,
+             "the parameters of both ends differ, or their clock or protocol: give --set to both, "
+             "or to none");
+    return YOKE_BAD_INPUT;
+  }
   if (hello->signals != s->list.fingerprint || hello->size != s->list.sent_size) {
     snprintf(s->text, sizeof s->text,
              "the signals of both ends differ: use the same system file, with the same settings");
-    return YOKE_BAD_INPUT;
-  }
-  const yoke_unit* unit = &yoke_simulation_system(s->simulation)->units[0].unit;
-  if (hello->echo_ns != yoke__port_list_settings(unit)) {
-    snprintf(s->text, sizeof s->text,
-             "the parameters of both ends differ: give --set to both, or to none");
     return YOKE_BAD_INPUT;
   }
   yoke_system_info about;
@@ -257,7 +265,13 @@ static void take_hello(server* s, const yoke_port_frame* hello) {
   s->is_ending = false;
   s->t = hello->t;
   const yoke_status status = begin_run(s, hello);
+  s->n_bad_runs = status < 0 ? s->n_bad_runs + 1 : 0;
   if (status < 0) {
+    if (s->n_bad_runs == MOST_TOLD) {
+      yoke__notify(&s->outer, YOKE_WARNING,
+                   "%d runs in a row could not begin: the next ones are told to their bench only",
+                   MOST_TOLD);
+    }
     refuse(s, hello, status);
     end_run(s);
     yoke__carrier_forget(s->carrier);

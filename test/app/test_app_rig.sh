@@ -80,6 +80,10 @@ run 1 run loop.yaml $quick --set units.b.peer="$address" --set time.step=0.02 --
 says 'a step of 0.02 s is asked for, the file says 0.01 s'
 run 2 run loop.yaml $quick --set units.b.peer="$address" --set units.b.with.k=7 --out never
 says 'the parameters of both ends differ'
+run 2 run loop.yaml $quick --set units.b.peer="$address" --set units.b.clock=paced --realtime --out never
+says 'or their clock or protocol'
+# a run that begins behind the stop time of the rig's file
+run 0 run loop.yaml $quick --set units.b.peer="$address" --set time.start=5 --set time.stop=5.5 --out later
 run 2 check loop.yaml --set units.b.calls=4
 says "a unit behind a port is called once per step: leave out 'calls'"
 run 2 run loop.yaml $quick --set time.pace.overrun=skip --set units.b.peer="$address" --out never

@@ -49,8 +49,9 @@ yoke_status yoke__port_list_make(const yoke_unit_info* info, uint32_t without, y
   return YOKE_OK;
 }
 
-uint64_t yoke__port_list_settings(const yoke_unit* unit) {
-  uint64_t hash = YOKE_HASH_START;
+uint64_t yoke__port_list_settings(const yoke_unit* unit, bool is_paced, bool has_frames) {
+  const uint64_t talk[] = {is_paced, has_frames};
+  uint64_t hash = yoke__hash_bytes(YOKE_HASH_START, talk, sizeof talk);
   for (size_t i = 0; i < unit->info->n_variables; i++) {
     const yoke_variable* v = &unit->info->variables[i];
     double number = 0;

@@ -17,7 +17,7 @@ typedef struct yoke_port_list {
 yoke_status yoke__port_list_make(const yoke_unit_info* info, uint32_t without, yoke_arena* arena,
                                  yoke_port_list* list, const yoke_sink* sink);
 
-// Fingerprint of the numbers that its fixed parameters have: both ends must agree about them, too.
-uint64_t yoke__port_list_settings(const yoke_unit* unit);
+// Fingerprint of the numbers that its fixed parameters have, and of how both ends talk: they must agree about it, too.
+uint64_t yoke__port_list_settings(const yoke_unit* unit, bool is_paced, bool has_frames);
 
 #endif

@@ -139,6 +139,11 @@ static bool is_same_list(const port* p, uint64_t fingerprint) {
 
 // ---- exchange
 
+static uint64_t settings_of(const port* p) {
+  const yoke_port_settings* s = &p->table->settings;
+  return yoke__port_list_settings(&p->inner, s->is_paced, s->has_frames);
+}
+
 static bool send_bytes(port* p, yoke_port_kind kind, double t, double h, const uint8_t values[],
                        size_t size) {
   const yoke_port_frame frame = {
@@ -148,7 +153,7 @@ static bool send_bytes(port* p, yoke_port_kind kind, double t, double h, const u
       .t = t,
       .h = h,
       .sent_ns = (uint64_t)yoke__os_now_ns(),
-      .echo_ns = kind == YOKE_PORT_HELLO ? yoke__port_list_settings(&p->inner) : 0,
+      .echo_ns = kind == YOKE_PORT_HELLO ? settings_of(p) : 0,
       .signals = p->list.fingerprint,
       .values = values,
       .size = size,
