@@ -334,7 +334,7 @@ static void settle(loop* l) {
   } else {
     note_failure(l);
   }
-  l->end = l->end >= 0 || l->end == YOKE_LATE ? status : l->end;
+  l->end = l->end >= 0 ? status : l->end;
   tell_rig(l, YOKE_SAFE_FAIL);
 }
 
