@@ -473,9 +473,8 @@ static void test_results_have_the_same_bytes(void** state) {
   (void)state;
   static const char* const steps[][2] = {
       {"1e-3", "1e-3"}, {"1e-4", "1e-3"}, {"1e-4", "5e-3"}, {"2e-3", "4e-3"}, {"1e-3", "1e-2"}};
-  static const char* const heads[] = {"", "threads: 2\n",
-                                      "couplings: {c: {method: nepce, members: "
-                                      "[left, right]}}\n"};
+  static const char nepce[] = "couplings: {c: {method: nepce, members: [left, right]}}\n";
+  static const char* const heads[] = {"", "threads: 2\n", nepce};
   for (size_t i = 0; i < YOKE_COUNT(steps); i++) {
     for (size_t k = 0; k < YOKE_COUNT(heads); k++) {
       char pattern[1024];
