@@ -222,6 +222,9 @@ typedef struct yoke_coupling_ops {
   // Asked when a signal of a loop grows a hundredfold: is it foretold so badly that its extrapolation may be the cause? If so, all
   // signals of the loop that such methods serve are reset by YOKE_RESET_GROWTH (optional).
   bool (*is_failing)(const void* self, size_t signal);
+
+  // Asked once, after the first observe: YOKE_NO_MEMORY if memory that it wanted there could not be had; the start fails (optional).
+  yoke_status (*started)(const void* self);
 } yoke_coupling_ops;
 #define YOKE_COUPLING_HEAD                                                                         \
   .table_size = sizeof(yoke_coupling_ops), .table_version = YOKE_CONTRACT_VERSION

@@ -516,6 +516,11 @@ static void mpsm_input_derivatives(void* memory, size_t sink, double tau, int or
 // ---------------------------------------------------------------------------------------------------------
 // what it says
 
+static yoke_status mpsm_started(const void* memory) {
+  const mpsm* self = memory;
+  return self->models->is_short ? YOKE_NO_MEMORY : YOKE_OK;
+}
+
 static void mpsm_health(const void* memory, double values[]) {
   const mpsm* self = memory;
   const yoke_mpsm_course* c = &self->course;
@@ -692,7 +697,8 @@ YOKE_COUPLING_IMAGE(mpsm, walk)
   .close = mpsm_close, .wants = yoke__mpsm_wants, .observe = mpsm_observe, .send = mpsm_send,      \
   .input = mpsm_input, .input_derivatives = mpsm_input_derivatives, .health = mpsm_health,         \
   .reset = mpsm_reset, .warn = yoke__mpsm_warn, .report = mpsm_report, .write = mpsm_write,        \
-  .image_size = mpsm_image_size, .save = mpsm_save, .restore = mpsm_restore
+  .image_size = mpsm_image_size, .save = mpsm_save, .restore = mpsm_restore,                       \
+  .started = mpsm_started
 
 const yoke_coupling_ops yoke__couple_mpsm = {
     .name = "mpsm",

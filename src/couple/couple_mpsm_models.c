@@ -318,7 +318,10 @@ static yoke_mpsm_refusal judge_rank(yoke_mpsm_models* models) {
     yoke_mpsm_member* m = &models->members[k];
     const yoke_identify_states states = states_of(m, m->linear);
     yoke_jacobian_sight sight;
-    if (yoke__jacobian_check_rank(&states, m->about->name, &sight, &m->rank, NULL) < 0) {
+    const yoke_status status =
+        yoke__jacobian_check_rank(&states, m->about->name, &sight, &m->rank, NULL);
+    if (status < 0) {
+      models->is_short = status == YOKE_NO_MEMORY;
       models->lacking = m->about->name;
       return YOKE_MPSM_LACKING;
     }
@@ -348,6 +351,7 @@ static yoke_mpsm_refusal judge(yoke_mpsm_models* models, const double L[]) {
   (void)take_provided(models, &status);
   yoke_jacobian_continuous* units = calloc(models->n_units, sizeof *units);
   if (units == NULL) {
+    models->is_short = true;
     return YOKE_MPSM_LACKING;
   }
   for (size_t k = 0; k < models->n_units; k++) {
@@ -357,6 +361,7 @@ static yoke_mpsm_refusal judge(yoke_mpsm_models* models, const double L[]) {
                ? status
                : yoke__jacobian_check_growth(models->n_units, units, L, &models->growth, NULL);
   free(units);
+  models->is_short = status == YOKE_NO_MEMORY;
   return status >= 0                ? YOKE_MPSM_NOT_REFUSED
          : status == YOKE_BAD_INPUT ? YOKE_MPSM_GROWS
          : status == YOKE_SINGULAR  ? YOKE_MPSM_LOOP

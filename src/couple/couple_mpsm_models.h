@@ -70,6 +70,7 @@ typedef struct yoke_mpsm_member {
 
 typedef struct yoke_mpsm_models {
   yoke_mpsm_source source;  // rls once provided ones are refused
+  bool is_short;            // memory was out when they were judged
   size_t n_units;
   yoke_mpsm_member* members;
   yoke_moesp_setup moesp;

@@ -479,6 +479,22 @@ static yoke_status start_exchange(const yoke_system* system, yoke_state* state) 
   return yoke__master_exchange(system, state);
 }
 
+// Whether the coupling methods have all that they wanted of the first exchange.
+static yoke_status ask_methods(const yoke_system* system, yoke_state* state) {
+  for (size_t i = 0; i < system->n_groups; i++) {
+    const yoke_group* group = &system->groups[i];
+    const yoke_status status = group->role == YOKE_GROUP_MEMBER || group->ops->started == NULL
+                                   ? YOKE_OK
+                                   : group->ops->started(state->group_memory + group->self);
+    if (status < 0) {
+      return yoke__master_fail(&state->failure, system, YOKE_NOT_FOUND, status, state->t,
+                               "coupling method '%s': %s", group->ops->name,
+                               yoke_status_text(status));
+    }
+  }
+  return YOKE_OK;
+}
+
 yoke_status yoke__master_initialise(yoke_system* system, yoke_state* state,
                                     yoke_messages* messages) {
   init_job job = {.system = system, .state = state, .messages = messages};
@@ -507,7 +523,8 @@ yoke_status yoke__master_initialise(yoke_system* system, yoke_state* state,
     memcpy(state->v_work, state->v, system->n_typed_out);
   }
   fill_delays(system, state);
-  const yoke_status status = start_exchange(system, state);
+  yoke_status status = start_exchange(system, state);
+  status = status >= 0 ? ask_methods(system, state) : status;
   if (status < 0) {
     yoke_context about;
     const yoke_sink list = yoke__messages_sink(messages);
