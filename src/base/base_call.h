@@ -13,6 +13,8 @@ typedef struct yoke_call {
   _Atomic(const char*) unit;       // NULL: in no foreign code
   _Atomic(const char*) operation;  // "step"
   double t;                        // simulation time [s], read by the thread itself; NaN: none
+  uint64_t float_mode;             // that the thread was last given (base_os.h); 0: never
+  uint64_t n_slots;                // of foreign code, since the thread began
 } yoke_call;
 
 // The note of this thread.

@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/base_call.h"
 #include "base/base_check.h"
 #include "base/base_crash.h"
 #include "base/base_message.h"
@@ -137,24 +138,20 @@ static void arm_float_mode(uint32_t mode) {
 }
 #endif
 
-uint64_t yoke__os_float_mode_set(void) {
+// What flushes denormals, and what yoke__os_float_mode shows of a mode.
 #if defined(__x86_64__)
-  const unsigned old = __builtin_ia32_stmxcsr();
-  __builtin_ia32_ldmxcsr(old | 0x8040u);  // flush to zero, denormals are zero
-  return old;
+#define FLOAT_FLUSH UINT64_C(0x8040)  // results to zero, arguments are zero
+#define FLOAT_SHOWN UINT64_C(0xffffffc0)
 #elif defined(__aarch64__)
-  uint64_t old;
-  __asm__ __volatile__("mrs %0, fpcr" : "=r"(old));
-  __asm__ __volatile__("msr fpcr, %0" ::"r"(old | (UINT64_C(1) << 24)));
-  return old;
+#define FLOAT_FLUSH (UINT64_C(1) << 24)
+#define FLOAT_SHOWN UINT64_MAX
 #elif defined(__ARM_FP)
-  const uint32_t old = (uint32_t)yoke__os_float_mode();
-  arm_float_mode(old | (1u << 24));
-  return old;
+#define FLOAT_FLUSH (UINT64_C(1) << 24)
+#define FLOAT_SHOWN ((uint64_t)YOKE_ARM_FLOAT_MODE)
 #else
-  return 0;
+#define FLOAT_FLUSH UINT64_C(0)
+#define FLOAT_SHOWN UINT64_C(0)
 #endif
-}
 
 void yoke__os_float_mode_restore(uint64_t mode) {
 #if defined(__x86_64__)
@@ -163,9 +160,18 @@ void yoke__os_float_mode_restore(uint64_t mode) {
   __asm__ __volatile__("msr fpcr, %0" ::"r"(mode));
 #elif defined(__ARM_FP)
   arm_float_mode((uint32_t)mode);
-#else
-  (void)mode;
 #endif
+  yoke__call_here()->float_mode = mode & FLOAT_SHOWN;
+}
+
+uint64_t yoke__os_float_mode_set(void) {
+#if defined(__x86_64__)
+  const uint64_t old = __builtin_ia32_stmxcsr();
+#else
+  const uint64_t old = yoke__os_float_mode();
+#endif
+  yoke__os_float_mode_restore(old | FLOAT_FLUSH);
+  return old;
 }
 
 static volatile sig_atomic_t interrupt_seen;

@@ -89,6 +89,10 @@ static void walk(void* memory, yoke_image* image) {
 }
 YOKE_COUPLING_IMAGE(hold, walk)
 
+yoke_polynomial* yoke__couple_hold_signals(void* self) {
+  return signals_of(self);
+}
+
 const yoke_coupling_ops yoke__couple_hold = {
     .name = "hold",
     .form = YOKE_FORM_POLYNOMIAL,

@@ -16,6 +16,7 @@
 #include <stdatomic.h>
 
 #include "base/base_image.h"
+#include "couple/couple_polynomial.h"
 #include "quality/quality_growth.h"
 #include "system/system.h"
 
@@ -52,6 +53,7 @@ typedef struct yoke_hot_group {
   void (*take_mean)(void* self, size_t sink, double tau, double h, double u[]);  // NULL: take_input
   double h;   // of a call of the unit
   double* u;  // take_mean writes straight to its signals in U, which are neighbours; NULL: to input
+  bool is_open;  // its signals are yoke_open_signal: neither observe nor take_mean need be called
   void (*observe)(void* self, const yoke_coupling_moment* now, const double y[],
                   const double u_applied[]);
   void* self;
@@ -66,6 +68,16 @@ typedef struct yoke_hot_group {
   const yoke_group* group;
   bool is_sampled, has_validities;
 } yoke_hot_group;
+
+// A signal of method hold that is sampled at every call of a unit which gets its mean, by direct ways.
+typedef struct yoke_open_signal {
+  yoke_polynomial* signal;  // in the memory of the method
+  const double* from;       // in Y
+  double *u, *sample;
+  int order;
+  bool is_scaled;  // gain is not 1, or offset not 0
+  double gain, offset;
+} yoke_open_signal;
 
 // One number of D where everything is exchanged in every slot.
 typedef struct yoke_hot_term {
@@ -97,6 +109,7 @@ typedef struct yoke_hot {
   size_t n_u;
   size_t first_group;
   const yoke_hot_group* groups;  // its groups if all take a sample in every slot; else NULL
+  const yoke_open_signal *opens, *opens_end;  // instead, if all of them are open
 } yoke_hot;
 
 // A bond with a method that knows how much of the created energy is still there.
@@ -318,6 +331,8 @@ typedef struct yoke_state {
   yoke_hot* hot;               // by thread, as system->thread_units
   bool has_foreign;            // some of them run code that is not ours
   yoke_hot_group* hot_groups;  // as system->groups
+  yoke_open_signal* opens;     // of open groups
+  size_t n_opens, n_closed;    // signals that are open; groups that are sampled and not open
   yoke_failure* failures;      // one per thread
   yoke_failure failure;        // the one that counts
   atomic_bool is_end_wanted;

@@ -403,13 +403,28 @@ static YOKE_NOINLINE void keep_inputs(const yoke_system* system, yoke_state* sta
   }
 }
 
-static inline void sample_groups_plain(const yoke_system* system, yoke_state* state,
-                                       int64_t count) {
+static YOKE_NOINLINE void sample_closed(const yoke_system* system, yoke_state* state,
+                                        int64_t count) {
   yoke_hot_group* end = state->hot_groups + system->n_groups;
   for (yoke_hot_group* hot = state->hot_groups; hot < end; hot++) {
-    if (hot->is_sampled) {
+    if (hot->is_sampled && !hot->is_open) {
       sample_group_plain(system, hot, state, count);
     }
+  }
+}
+
+static inline void sample_groups_plain(const yoke_system* system, yoke_state* state,
+                                       int64_t count) {
+  const yoke_open_signal* end = state->opens + state->n_opens;
+  for (const yoke_open_signal* open = state->opens; open < end; open++) {
+    // 1 * y + 0 is y, but for the sign of 0
+    const double sample =
+        open->is_scaled ? *open->from * open->gain + open->offset : *open->from + 0.0;
+    yoke__polynomial_observe(open->signal, sample);
+    *open->sample = *open->u = sample;
+  }
+  if (state->n_closed > 0) {
+    sample_closed(system, state, count);
   }
 }
 

@@ -95,10 +95,14 @@ static YOKE_NOINLINE yoke_status advance_beside(const yoke_system* system, yoke_
   return collect_failures(system, state);
 }
 
-static yoke_status advance_jacobi(const yoke_system* system, yoke_state* state) {
+static YOKE_NOINLINE yoke_status advance_several(const yoke_system* system, yoke_state* state) {
+  return state->pace != NULL && state->n_owns > 0 ? advance_beside(system, state)
+                                                  : advance_threads(system, state);
+}
+
+static YOKE_INLINE yoke_status advance_jacobi(const yoke_system* system, yoke_state* state) {
   if (system->n_threads > 1) {
-    return state->pace != NULL && state->n_owns > 0 ? advance_beside(system, state)
-                                                    : advance_threads(system, state);
+    return advance_several(system, state);
   }
   return yoke__master_advance_units(system, state, 0) < 0
              ? yoke__master_collect_failures(system, state)
@@ -106,7 +110,8 @@ static yoke_status advance_jacobi(const yoke_system* system, yoke_state* state) 
 }
 
 // one after another, each with the newest outputs
-static yoke_status advance_gauss_seidel(const yoke_system* system, yoke_state* state) {
+static YOKE_NOINLINE yoke_status advance_gauss_seidel(const yoke_system* system,
+                                                      yoke_state* state) {
   yoke_call* call = yoke__call_here();
   for (size_t k = 0; k < system->n_gs; k++) {
     // only the laws and fresh units that this one listens to
@@ -179,10 +184,7 @@ static YOKE_INLINE void move_time(const yoke_system* system, yoke_state* state) 
 }
 
 // Under Gauss-Seidel the units have taken their inputs already: only laws and fresh units are left.
-static YOKE_INLINE yoke_status exchange(const yoke_system* system, yoke_state* state) {
-  if (system->scenario->scheme != YOKE_GAUSS_SEIDEL) {
-    return yoke__master_exchange(system, state);
-  }
+static YOKE_NOINLINE yoke_status exchange_laws(const yoke_system* system, yoke_state* state) {
   yoke__master_mark_due(system, state);
   yoke__master_open_laws(system, state);
   YOKE_TRY(yoke__master_refresh(system, state, system->refresh_order, system->n_refresh));
@@ -191,7 +193,12 @@ static YOKE_INLINE yoke_status exchange(const yoke_system* system, yoke_state* s
   return YOKE_OK;
 }
 
-static yoke_status observe_bonds(const yoke_system* system, yoke_state* state) {
+static YOKE_INLINE yoke_status exchange(const yoke_system* system, yoke_state* state) {
+  return system->scenario->scheme != YOKE_GAUSS_SEIDEL ? yoke__master_exchange(system, state)
+                                                       : exchange_laws(system, state);
+}
+
+static YOKE_NOINLINE yoke_status observe_bonds(const yoke_system* system, yoke_state* state) {
   if (state->n_held > 0) {
     YOKE_TRY(yoke__master_rebuild(system, state));
   }
@@ -223,7 +230,7 @@ static inline void keep_plain(yoke_state* state, yoke_trace* trace) {
   }
 }
 
-static inline void watch(const yoke_system* system, yoke_state* state) {
+static YOKE_NOINLINE void watch(const yoke_system* system, yoke_state* state) {
   yoke_watch* w = &state->watch;
   if (w->plain == NULL) {
     yoke__master_watch(system, state);

@@ -1,4 +1,5 @@
 // One unit in one slot: inputs, calls, outputs. The common unit has a short path of its own.
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -6,6 +7,7 @@
 #include "base/base_check.h"
 #include "base/base_number.h"
 #include "base/base_os.h"
+#include "couple/couple_hold.h"
 #include "master/master.h"
 #include "master/master_pace.h"
 
@@ -411,7 +413,61 @@ static yoke_status lay_hot_group(const yoke_system* system, const yoke_group* gr
       .is_sampled = group->role != YOKE_GROUP_MEMBER,
       .has_validities = group->n_validities > 0,
   };
+  // the mean over the whole interval, from samples that are all valid
+  hot->is_open = group->ops == &yoke__couple_hold && is_direct && hot->is_sampled &&
+                 !hot->has_validities && n == n_inlets && group->setup.n_sinks == 1 &&
+                 hot->h == group->setup.interval && system->is_exchange_plain;
+  state->n_opens += hot->is_open ? n : 0;
+  state->n_closed += hot->is_sampled && !hot->is_open ? 1 : 0;
   return YOKE_OK;
+}
+
+static void open_signals(const yoke_hot_group* hot, yoke_open_signal to[], const double y[]) {
+  yoke_polynomial* signals = yoke__couple_hold_signals(hot->self);
+  for (size_t i = 0; i < hot->n_signals; i++) {
+    const yoke_hot_inlet* inlet = &hot->inlets[i];
+    to[i] = (yoke_open_signal){
+        .signal = &signals[i],
+        .from = y + inlet->from,
+        .u = hot->u + i,
+        .sample = hot->sample + i,
+        .order = hot->group->setup.orders[i],
+        .is_scaled = inlet->gain != 1 || inlet->offset != 0,
+        .gain = inlet->gain,
+        .offset = inlet->offset,
+    };
+  }
+}
+
+// Groups of a unit are neighbours, and so are its open signals: of those units that have no other group.
+static yoke_status lay_open(const yoke_system* system, yoke_state* state) {
+  state->opens = yoke__arena_array(&state->arena, state->n_opens + 1, sizeof *state->opens);
+  YOKE_TRY_MEMORY(state->opens);
+  size_t at = 0;
+  for (size_t i = 0; i < system->n_groups; i++) {
+    const yoke_hot_group* hot = &state->hot_groups[i];
+    if (hot->is_open) {
+      open_signals(hot, state->opens + at, state->y);
+      at += hot->n_signals;
+    }
+  }
+  assert(at == state->n_opens);
+  return YOKE_OK;
+}
+
+static void find_open(const yoke_state* state, yoke_hot* hot) {
+  size_t at = 0, n = 0;
+  for (const yoke_hot_group* g = state->hot_groups; g < hot->groups; g++) {
+    at += g->is_open ? g->n_signals : 0;
+  }
+  for (size_t i = 0; i < hot->n_groups; i++) {
+    if (!hot->groups[i].is_open) {
+      return;
+    }
+    n += hot->groups[i].n_signals;
+  }
+  hot->opens = state->opens + at;
+  hot->opens_end = hot->opens + n;
 }
 
 yoke_status yoke__master_lay_hot(const yoke_system* system, yoke_state* state) {
@@ -423,6 +479,7 @@ yoke_status yoke__master_lay_hot(const yoke_system* system, yoke_state* state) {
   for (size_t i = 0; i < system->n_groups; i++) {
     YOKE_TRY(lay_hot_group(system, &system->groups[i], state, &state->hot_groups[i]));
   }
+  YOKE_TRY(lay_open(system, state));
   for (size_t i = 0; i < n; i++) {
     const size_t unit = system->thread_units[i];
     const yoke_system_unit* su = &system->units[unit];
@@ -436,6 +493,9 @@ yoke_status yoke__master_lay_hot(const yoke_system* system, yoke_state* state) {
       hot->first_group = su->first_group;
       hot->n_groups = su->n_groups;
       hot->groups = system->is_exchange_plain ? state->hot_groups + su->first_group : NULL;
+      if (hot->groups != NULL && hot->n_groups > 0) {
+        find_open(state, hot);
+      }
       hot->n_u = su->unit.n_u;
       hot->n_y = su->unit.n_y;
       hot->u_from = state->u + su->u;
@@ -456,7 +516,7 @@ yoke_status yoke__master_lay_hot(const yoke_system* system, yoke_state* state) {
 }
 
 // inputs at the very time of the last sample, or over the call that begins there
-static inline void take_inputs(const yoke_hot_group groups[], size_t n_groups, double u[]) {
+static YOKE_NOINLINE void take_inputs(const yoke_hot_group groups[], size_t n_groups, double u[]) {
   for (const yoke_hot_group* g = groups; g < groups + n_groups; g++) {
     if (g->u != NULL) {
       g->take_mean(g->self, g->sink, 0, g->h, g->u);
@@ -474,35 +534,50 @@ static inline void take_inputs(const yoke_hot_group groups[], size_t n_groups, d
 }
 
 static inline void renew_inputs(const yoke_system* system, yoke_state* state, const yoke_hot* hot) {
-  if (hot->groups != NULL) {
+  if (hot->opens != NULL) {
+    const yoke_polynomial_weights w = yoke__polynomial_between(0, 1);
+    for (const yoke_open_signal* open = hot->opens; open < hot->opens_end; open++) {
+      *open->u = yoke__polynomial_sum(open->signal, open->order, w, open->signal->u);
+    }
+  } else if (hot->groups != NULL) {
     take_inputs(hot->groups, hot->n_groups, state->u);
   } else {
     yoke__master_extrapolate(system, state, hot->first_group, hot->n_groups, 0);
   }
 }
 
+// What was not as usual: the floating-point mode, the step itself, an output.
+static YOKE_NOINLINE yoke_status look_closer(const yoke_system* system, yoke_state* state,
+                                             const yoke_hot* hot, uint64_t mode, yoke_status status,
+                                             yoke_step_result* result, yoke_failure* failure) {
+  const double t = state->t, h = hot->h;
+  yoke__os_float_mode_keep(mode);
+  if (status < 0 || result->flags != 0 || !(result->t_reached >= t + h)) {
+    YOKE_TRY(judge_step(system, state, hot->unit, t, h, status, result, failure));
+  }
+  return yoke__are_finite(hot->n_y, hot->y_to)
+             ? YOKE_OK
+             : yoke__master_fail_not_finite(system, hot->unit, t + h, hot->y_to, failure);
+}
+
 // inputs, step and outputs by one call of the unit
 static YOKE_INLINE yoke_status advance_whole(const yoke_system* system, yoke_state* state,
                                              const yoke_hot* hot, uint64_t mode,
                                              yoke_failure* failure) {
-  const double t = state->t, h = hot->h;
   if (hot->n_groups > 0) {
     renew_inputs(system, state, hot);
   }
-  yoke_step_result result = {.t_reached = t + h};
-  const yoke_status status = hot->advance(hot->self, t, h, hot->u_from, hot->y_to, &result);
-  if (yoke__os_float_mode() != mode) {
-    yoke__os_float_mode_restore(mode);
-  }
-  if (status < 0 || result.flags != 0 || !(result.t_reached >= t + h)) {
-    YOKE_TRY(judge_step(system, state, hot->unit, t, h, status, &result, failure));
-  }
-  double sum = 0;
+  yoke_step_result result = {.t_reached = state->t + hot->h};
+  const yoke_status status =
+      hot->advance(hot->self, state->t, hot->h, hot->u_from, hot->y_to, &result);
+  // NaN and infinity times 0 are NaN: one test for the mode and all outputs
+  double sum = yoke__os_float_oddity();
   for (size_t i = 0; i < hot->n_y; i++) {
     sum += hot->y_to[i] * 0;
   }
-  return sum == 0 ? YOKE_OK
-                  : yoke__master_fail_not_finite(system, hot->unit, t + h, hot->y_to, failure);
+  const bool is_usual =
+      sum == 0 && status >= 0 && result.flags == 0 && result.t_reached >= state->t + hot->h;
+  return is_usual ? YOKE_OK : look_closer(system, state, hot, mode, status, &result, failure);
 }
 
 static YOKE_INLINE yoke_status advance_plain(const yoke_system* system, yoke_state* state,
@@ -575,8 +650,11 @@ yoke_status yoke__master_advance_units(const yoke_system* system, yoke_state* st
   yoke_failure* failure = &state->failures[thread];
   const yoke_hot* hot = state->hot + system->thread_first[thread];
   const yoke_hot* end = state->hot + system->thread_first[thread + 1];
-  const uint64_t mode = state->has_foreign ? yoke__os_float_mode() : 0;
   yoke_call* call = yoke__call_here();
+  if (call->float_mode == 0) {
+    call->float_mode = yoke__os_float_mode();
+  }
+  const uint64_t mode = call->float_mode;
   yoke__call_prepare(call, "step", state->t);
   yoke_status status = YOKE_OK;
   if (state->pace != NULL) {
@@ -588,5 +666,10 @@ yoke_status yoke__master_advance_units(const yoke_system* system, yoke_state* st
     status = advance_hot(system, state, hot, mode, failure);
   }
   yoke__call_name(call, NULL);
+  // What arithmetic does not show, exceptions that would raise a signal, can wait: reading the mode costs as much as a
+  // trivial FMU.
+  if (state->has_foreign && (call->n_slots++ & 15u) == 0) {
+    yoke__os_float_mode_keep(mode);
+  }
   return status < 0 ? status : YOKE_OK;
 }

@@ -279,9 +279,7 @@ static inline bool yoke__fmu_is_dead(const fmu* f, yoke_step_result* result) {
 }
 // Restores the floating-point mode if the binary changed it: before = yoke__os_float_mode() ahead of the call.
 static inline void yoke__fmu_guard(uint64_t before) {
-  if (yoke__os_float_mode() != before) {
-    yoke__os_float_mode_restore(before);
-  }
+  yoke__os_float_mode_keep(before);
 }
 
 // Wraps the operations of the table, when it is complete, so that none leaves another floating-point mode behind.
