@@ -1,0 +1,120 @@
+// Estimates of a thermal network: temperatures, and what is unknown of parameters, heat and sensors. A filter lies in one block
+// without pointers into itself: a copy of the block is a saved state.
+//
+// One step of the clock, from t to t + h:
+//   yoke__estimate_correct(f, v, readings, have)   readings that belong to t, with the inputs at t
+//   yoke__estimate_predict(f, v, slope)            to t + h; v held, or v + slope s
+//
+// Methods, with rho the unknowns:
+//   linear      q = [z; rho], rho inputs and sensor offsets: exact discretisation, nothing is approximated
+//   derivative  q = [z; z'; rho] and c z' = K z + M v imposed as measurements without noise (docs/twin.md); for resistances and
+//               capacities. The dependence of the motion on rho is left to these measurements.
+//   extended    q = [z; rho], linearised: fails for resistances and capacities from bad guesses, which prepare says
+//   unscented   q = [z; rho] by sigma points
+#ifndef YOKE_ESTIMATE_FILTER_H
+#define YOKE_ESTIMATE_FILTER_H
+
+#include <stdbool.h>
+
+#include "estimate/estimate_model.h"
+
+typedef enum yoke_estimate_method {
+  YOKE_ESTIMATE_AUTO,  // derivative if a resistance or capacity is unknown, else linear
+  YOKE_ESTIMATE_LINEAR,
+  YOKE_ESTIMATE_DERIVATIVE,
+  YOKE_ESTIMATE_EXTENDED,
+  YOKE_ESTIMATE_UNSCENTED,
+} yoke_estimate_method;
+
+typedef enum yoke_unknown_kind {
+  YOKE_UNKNOWN_RESISTANCE,   // of resistors: R_e = factor_e * value
+  YOKE_UNKNOWN_CONDUCTANCE,  // the same, but the filter works with 1 / value; value, bounds and sd are still those of R
+  YOKE_UNKNOWN_CAPACITY,     // of capacities: c_i = factor_i * value
+  YOKE_UNKNOWN_INPUT,        // input targets[0] (heat or imposed temperature); one value may drive several inputs with factors
+  YOKE_UNKNOWN_OFFSET,       // added to what sensor targets[0] reads
+} yoke_unknown_kind;
+
+typedef struct yoke_unknown {
+  yoke_unknown_kind kind;
+  const char* name;
+  const uint32_t* targets;  // resistors, capacities, inputs or a sensor
+  const double* factors;
+  size_t n_targets;
+  double start, sd;     // first guess and its standard deviation
+  double walk;          // standard deviation of its drift in a second [unit/sqrt(s)]; 0: constant
+  double lower, upper;  // bounds; -INFINITY, INFINITY: none
+} yoke_unknown;
+
+typedef struct yoke_sensor {
+  const char* name;
+  yoke_heat_row row;
+  double sigma;  // standard deviation of its noise, > 0
+} yoke_sensor;
+
+typedef struct yoke_estimate_setup {
+  const yoke_heat_network* network;
+  const double *g, *c;  // what is not unknown, and the guesses of what is are taken from the unknowns
+  const yoke_sensor* sensors;
+  const yoke_unknown* unknowns;
+  const yoke_heat_row* outputs;  // of interest: virtual sensors
+  size_t n_sensors, n_unknowns, n_outputs;
+  yoke_estimate_method method;
+  double h;             // step [s]
+  const double* z_sd;   // standard deviation of each temperature at the start [K]
+  double rate_sd;       // derivative: of z' at the start [K/s]
+  double z_walk;        // of the temperatures [K/sqrt(s)]
+  double rate_walk;     // derivative: of z' [K/s/sqrt(s)]; walks of unknown inputs come on top, as they move z'
+  double gate;          // readings further than this many standard deviations from the expected are left out; 0: none are
+  double jitter;        // derivative: variance of the perfect measurements [W^2]
+} yoke_estimate_setup;
+
+// Counts since the start.
+typedef struct yoke_estimate_counts {
+  uint64_t n_steps, n_readings, n_missing, n_gated;
+} yoke_estimate_counts;
+
+typedef enum yoke_estimate_state {
+  YOKE_ESTIMATE_RUNNING,
+  YOKE_ESTIMATE_DIVERGED,  // numbers are not finite, a covariance is not positive, a bound was hit for too long
+} yoke_estimate_state;
+
+typedef struct yoke_estimate yoke_estimate;
+
+// What is wrong with the setup goes to the sink, with the names. The filter belongs to the arena.
+yoke_status yoke__estimate_prepare(const yoke_estimate_setup* setup, yoke_arena* arena,
+                                   yoke_estimate** out, const yoke_sink* sink);
+// Temperatures z at the start (NULL: rest at v with the guesses); z' follows from them and the guesses, so that all is consistent.
+yoke_status yoke__estimate_start(yoke_estimate* f, const double z[], const double v[]);
+
+// readings, have: one per sensor; a reading that is not finite counts as missing. No heap, bounded work.
+yoke_status yoke__estimate_correct(yoke_estimate* f, const double v[], const double readings[],
+                                   const bool have[]);
+// slope: d v / dt during the step, or NULL.
+yoke_status yoke__estimate_predict(yoke_estimate* f, const double v[], const double slope[]);
+// Conductances and capacities that are known and have changed.
+yoke_status yoke__estimate_set_elements(yoke_estimate* f, const double g[], const double c[]);
+
+// Values and standard deviations now, with the inputs of the last call.
+void yoke__estimate_output(const yoke_estimate* f, size_t output, double* value, double* sd);
+void yoke__estimate_unknown(const yoke_estimate* f, size_t unknown, double* value, double* sd);
+uint64_t yoke__estimate_bound_hits(const yoke_estimate* f, size_t unknown);
+// Of the last correction: reading less expectation, and the standard deviation that the filter expected of it; both NaN if the
+// sensor had no reading.
+void yoke__estimate_innovation(const yoke_estimate* f, size_t sensor, double* innovation,
+                               double* sd);
+yoke_estimate_counts yoke__estimate_counts_of(const yoke_estimate* f);
+yoke_estimate_state yoke__estimate_state_of(const yoke_estimate* f);
+
+// The whole state as bytes.
+size_t yoke__estimate_image_size(const yoke_estimate* f);
+void yoke__estimate_save(const yoke_estimate* f, void* image);
+void yoke__estimate_restore(yoke_estimate* f, const void* image);
+// Freezes an unknown at its present value, or lets it move again.
+void yoke__estimate_freeze(yoke_estimate* f, size_t unknown, bool is_frozen);
+
+// Mean and covariance as they are, for reports and tests. Order of q: as of the method.
+size_t yoke__estimate_size(const yoke_estimate* f);
+const double* yoke__estimate_mean(const yoke_estimate* f);
+const double* yoke__estimate_covariance(const yoke_estimate* f);
+
+#endif

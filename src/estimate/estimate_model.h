@@ -1,0 +1,66 @@
+// A thermal network reduced to the temperatures z of its capacities:
+//
+//   x = T z + B v               temperatures of all nodes
+//   c z' = K z + M v            heat into the capacities, K symmetric; z' = Fc z + Gc v
+//
+// by elimination of the free nodes: with the conductance Laplacian L in the blocks c (with a capacity), f (free), x (imposed),
+// T_f = L_ff^-1 (q_f - L_fc T_c - L_fx T_x). How these change with one conductance g between nodes a and b needs no further solution:
+//
+//   d(K z + M v)_i / dg = -(T_ai - T_bi) (x_a - x_b)          reciprocity: T_.i is also the response of heat in i
+//   d x_k / dg = -(Z_ka - Z_kb) (x_a - x_b)                   Z = L_ff^-1, 0 outside of the free nodes
+//
+// After yoke__heat_model_prepare no heap; everything that changes lies in one block without pointers into itself.
+#ifndef YOKE_ESTIMATE_MODEL_H
+#define YOKE_ESTIMATE_MODEL_H
+
+#include "base/base_arena.h"
+#include "estimate/estimate_network.h"
+
+typedef struct yoke_heat_model {
+  const yoke_heat_network* network;
+  size_t n_nodes, p, r, n_free;
+  const uint32_t* place;  // of each node: its position among the free ones, or YOKE_HEAT_FREE if it is none of them
+  double *g, *c;          // change them, then update
+  double *T, *B;          // n_nodes x p, n_nodes x r
+  double *Z;              // n_free x n_free, symmetric
+  double *K, *M;          // p x p, p x r
+  double *Fc, *Gc;        // p x p, p x r
+  double* work;
+} yoke_heat_model;
+
+// Takes everything from the arena, copies g and c, and updates. YOKE_SINGULAR with a message that names a node.
+yoke_status yoke__heat_model_prepare(const yoke_heat_network* network, const double g[],
+                                     const double c[], yoke_arena* arena, yoke_heat_model* out,
+                                     const yoke_sink* sink);
+// The matrices for the present g and c: bounded work, no heap. YOKE_SINGULAR: nothing can be relied on.
+yoke_status yoke__heat_model_update(yoke_heat_model* model);
+
+// x: n_nodes temperatures.
+void yoke__heat_model_temperatures(const yoke_heat_model* model, const double z[],
+                                   const double v[], double x[]);
+// Heat into the capacities, K z + M v.
+void yoke__heat_model_heat(const yoke_heat_model* model, const double z[], const double v[],
+                           double q[]);
+// Rest at constant inputs. YOKE_SINGULAR: a capacity has no path to an imposed temperature. Takes heap.
+yoke_status yoke__heat_model_rest(const yoke_heat_model* model, const double v[], double z[]);
+
+// A row at temperatures x and inputs v, and as a line over z and v (either may be NULL).
+double yoke__heat_row_value(const yoke_heat_model* model, yoke_heat_row row, const double x[],
+                            const double v[]);
+void yoke__heat_row_line(const yoke_heat_model* model, yoke_heat_row row, double over_z[],
+                         double over_v[]);
+// Derivative of a row by the conductance of one resistor at temperatures x.
+double yoke__heat_row_slope(const yoke_heat_model* model, yoke_heat_row row, size_t resistor,
+                            const double x[]);
+// q[i] += factor * d(heat into capacity i)/d g of the resistor, at temperatures x.
+void yoke__heat_model_slope(const yoke_heat_model* model, size_t resistor, const double x[],
+                            double factor, double q[]);
+
+// ---- estimate_discrete.c: E = exp(A h), Psi1 = int_0^h exp(A s) ds, Psi2 = int_0^h Psi1(s) ds, n x n each (NULL: not wanted,
+// Psi2 excepted), by a series of Psi2 for a short step and doubling. work: yoke__discrete_work_size(n) doubles. No heap.
+// YOKE_DIVERGED if a number is not finite.
+yoke_status yoke__discrete(size_t n, const double A[], double h, double E[], double Psi1[],
+                           double Psi2[], double work[]);
+size_t yoke__discrete_work_size(size_t n);
+
+#endif
