@@ -10,6 +10,7 @@
 #ifndef YOKE_ESTIMATE_NETWORK_H
 #define YOKE_ESTIMATE_NETWORK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -56,10 +57,14 @@ typedef struct yoke_heat_sizes {
 yoke_heat_sizes yoke__heat_network_sizes(const yoke_heat_network* network);
 
 // What cannot be reduced, each with the names: a free node without path to a capacity or an imposed temperature, two capacities
-// on one node, a capacity on an imposed node, g negative or not finite, c not positive, no capacity at all. All errors are sent;
-// YOKE_BAD_INPUT if there was one. Takes heap.
+// on one node, a capacity on an imposed node, g negative or not finite, c not positive, no capacity at all, an index without
+// element. All errors are sent; YOKE_BAD_INPUT if there was one. Takes heap.
 yoke_status yoke__heat_network_check(const yoke_heat_network* network, const double g[],
                                      const double c[], const yoke_sink* sink);
+
+// Marks in addition the nodes that resistors of a conductance above 0 connect with a marked one.
+void yoke__heat_network_reach(const yoke_heat_network* network, const double g[],
+                              bool is_reached[]);
 
 // A quantity that follows from temperatures and inputs at one instant: what a sensor reads, what is asked for.
 typedef enum yoke_heat_row_kind {
