@@ -3,8 +3,9 @@
 //
 //   s = H P H' + r,  k = P H' / s,  q += k e,  P := (I - k H) P (I - k H)' + k r k'
 //
-// e is the innovation: the reading less what the filter expects. r may be 0 (a measurement without noise) while s > 0. Source:
-// P. D. Joseph; G. J. Bierman, Factorization Methods for Discrete Sequential Estimation, 1977. No heap.
+// e is the innovation: the reading less what the filter expects. r may be 0 (a measurement without noise) while s > 0. A state
+// whose row of P is 0 stays as it is, to the bit. Source: P. D. Joseph; G. J. Bierman, Factorization Methods for Discrete
+// Sequential Estimation, 1977. No heap.
 #ifndef YOKE_ESTIMATE_KALMAN_H
 #define YOKE_ESTIMATE_KALMAN_H
 
@@ -12,7 +13,7 @@
 
 #include "yoke/status.h"
 
-// P := F P F' + Q, F n x n; Q: n x n or NULL. work: n * n.
+// P := F P F' + Q, F n x n; Q: n x n and exactly symmetric, or NULL. work: 2 n * n.
 void yoke__kalman_predict(size_t n, const double F[], const double Q[], double P[], double work[]);
 // The same where the last n - m states stay as they are: only the first m rows of F (m x n) are given. Q: as above.
 void yoke__kalman_predict_rows(size_t n, size_t m, const double F[], const double Q[], double P[],
@@ -26,7 +27,7 @@ yoke_status yoke__kalman_correct(size_t n, double q[], double P[], const double 
                                  double e, double s, double PH[], double work[]);
 
 // Lower triangular L with L L' = P (n x n); rows and columns of variance 0 stay 0. YOKE_SINGULAR if P is not positive semidefinite
-// beyond rounding.
+// up to rounding.
 yoke_status yoke__kalman_root(size_t n, const double P[], double L[]);
 
 #endif

@@ -1,0 +1,166 @@
+// Prediction, correction by one number, and square root of a covariance. Everything runs along rows; P keeps its exact symmetry
+// because every sum is made of products a_i b_j + b_i a_j, which round alike on both sides of the diagonal (contraction is off).
+#include "estimate/estimate_kalman.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/base_check.h"
+
+// noise below this part of s: what rounding leaves of the covariance along H is as large as what should be left, and is removed
+#define SMALL_NOISE 1e-6
+
+// y += a x. Four elements at a time become two instructions of two.
+static inline void add_scaled(size_t n, double a, const double* restrict x, double* restrict y) {
+  size_t i = 0;
+  for (; i + 4 <= n; i += 4) {
+    y[i] += a * x[i];
+    y[i + 1] += a * x[i + 1];
+    y[i + 2] += a * x[i + 2];
+    y[i + 3] += a * x[i + 3];
+  }
+  for (; i < n; i++) {
+    y[i] += a * x[i];
+  }
+}
+
+// y -= a u + b w.
+static inline void subtract_two(size_t n, double a, const double* restrict u, double b,
+                                const double* restrict w, double* restrict y) {
+  size_t i = 0;
+  for (; i + 4 <= n; i += 4) {
+    y[i] -= a * u[i] + b * w[i];
+    y[i + 1] -= a * u[i + 1] + b * w[i + 1];
+    y[i + 2] -= a * u[i + 2] + b * w[i + 2];
+    y[i + 3] -= a * u[i + 3] + b * w[i + 3];
+  }
+  for (; i < n; i++) {
+    y[i] -= a * u[i] + b * w[i];
+  }
+}
+
+// y := sum over k < m of a_k (row k of X); rows are n apart in memory and only elements from `first` on are wanted. Zeros, of which
+// the matrices of filters have many, cost nothing.
+static inline void combine_rows(size_t m, size_t n, size_t first, const double* restrict a,
+                                const double* restrict X, double* restrict y) {
+  memset(y + first, 0, (n - first) * sizeof *y);
+  for (size_t k = 0; k < m; k++) {
+    if (a[k] != 0.0) {
+      add_scaled(n - first, a[k], X + k * n + first, y + first);
+    }
+  }
+}
+
+static inline double dot(size_t n, const double* restrict a, const double* restrict b) {
+  double even = 0.0, odd = 0.0;
+  size_t i = 0;
+  for (; i + 2 <= n; i += 2) {
+    even += a[i] * b[i];
+    odd += a[i + 1] * b[i + 1];
+  }
+  if (i < n) {
+    even += a[i] * b[i];
+  }
+  return even + odd;
+}
+
+// ---- prediction
+
+void yoke__kalman_predict(size_t n, const double F[], const double Q[], double P[], double work[]) {
+  yoke__kalman_predict_rows(n, n, F, Q, P, work);
+}
+
+void yoke__kalman_predict_rows(size_t n, size_t m, const double F[], const double Q[], double P[],
+                               double work[]) {
+  // W = F P, of which the part beside the square is final
+  double *W = work, *turned = work + m * n;
+  for (size_t i = 0; i < m; i++) {
+    combine_rows(n, n, 0, F + i * n, P, W + i * n);
+  }
+  for (size_t i = 0; i < m; i++) {
+    for (size_t k = 0; k < n; k++) {
+      turned[k * m + i] = W[i * n + k];
+    }
+  }
+
+  // upper half of F P F', then the lower one
+  for (size_t i = 0; i < m; i++) {
+    double* row = P + i * n;
+    combine_rows(n, m, i, F + i * n, turned, row);
+    memcpy(row + m, W + i * n + m, (n - m) * sizeof *row);
+    for (size_t j = i + 1; j < n; j++) {
+      P[j * n + i] = row[j];
+    }
+  }
+  if (Q != NULL) {
+    add_scaled(n * n, 1.0, Q, P);
+  }
+}
+
+// ---- correction
+
+double yoke__kalman_variance(size_t n, const double P[], const double H[], double r, double PH[]) {
+  combine_rows(n, n, 0, H, P, PH);
+  return dot(n, H, PH) + r;
+}
+
+// P := P - k f' - f k' with e = P H' - r k and f = e - (H e) k / 2: after this P H' = r k again, as it should be.
+static void remove_rounding(size_t n, double P[], const double H[], double r, const double k[],
+                            double f[]) {
+  combine_rows(n, n, 0, H, P, f);
+  add_scaled(n, -r, k, f);
+  add_scaled(n, -0.5 * dot(n, H, f), k, f);
+  for (size_t i = 0; i < n; i++) {
+    subtract_two(n, k[i], f, f[i], k, P + i * n);
+  }
+}
+
+// With k = P H' / s the three products of Joseph's form fall together in one, P - s k k'. What his form has beyond that: it does not
+// leave rounding errors in the covariance along H, where they are large if r is small against H P H'. The second pass removes
+// them: its result is (I - k H) P (I - k H)' + (1 + r / s) r k k' of the P that the first one rounded.
+yoke_status yoke__kalman_correct(size_t n, double q[], double P[], const double H[], double r,
+                                 double e, double s, double PH[], double work[]) {
+  if (!(s > 0.0) || !yoke__is_finite(s)) {
+    return YOKE_SINGULAR;
+  }
+  add_scaled(n, e / s, PH, q);
+
+  // P - g g' with g = P H' / sqrt(s)
+  const double scale = 1.0 / sqrt(s);
+  for (size_t i = 0; i < n; i++) {
+    work[i] = scale * PH[i];
+  }
+  for (size_t i = 0; i < n; i++) {
+    if (work[i] != 0.0) {
+      add_scaled(n, -work[i], work, P + i * n);
+    }
+  }
+  if (r < SMALL_NOISE * s) {
+    for (size_t i = 0; i < n; i++) {
+      PH[i] /= s;
+    }
+    remove_rounding(n, P, H, r, PH, work);
+  }
+  return YOKE_OK;
+}
+
+// ---- square root
+
+yoke_status yoke__kalman_root(size_t n, const double P[], double L[]) {
+  memset(L, 0, n * n * sizeof *L);
+  for (size_t i = 0; i < n; i++) {
+    double* row = L + i * n;
+    for (size_t j = 0; j < i; j++) {
+      const double pivot = L[j * n + j];
+      row[j] = pivot > 0.0 ? (P[i * n + j] - dot(j, row, L + j * n)) / pivot : 0.0;
+    }
+    const double square = P[i * n + i] - dot(i, row, row);
+    const double rounding = 8.0 * (double)n * DBL_EPSILON * fabs(P[i * n + i]);
+    if (!(square >= -rounding) || !yoke__is_finite(square)) {
+      return YOKE_SINGULAR;
+    }
+    row[i] = square > rounding ? sqrt(square) : 0.0;
+  }
+  return YOKE_OK;
+}
