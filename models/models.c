@@ -54,6 +54,8 @@ const yoke_unit_ops* const yoke__builtin_models[] = {
     &yoke__model_sum,
     &yoke__model_integrator,
     &yoke__model_delay1,
+    &yoke__model_rate_limit,
+    &yoke__model_derate,
     &yoke__model_switch,
     &yoke__model_select,
     &yoke__model_counter,

@@ -16,6 +16,10 @@ extern const yoke_unit_ops yoke__model_sum;         // "sum": y = sum of s_i u_i
 extern const yoke_unit_ops yoke__model_integrator;  // "integrator": y' = k u
 extern const yoke_unit_ops yoke__model_delay1;      // "delay1": y = u one step ago
 
+// protection
+extern const yoke_unit_ops yoke__model_rate_limit;  // "rate_limit": y = u with a limited slope
+extern const yoke_unit_ops yoke__model_derate;      // "derate": a limit that falls with T
+
 // types other than real
 extern const yoke_unit_ops yoke__model_counter;  // "counter": integer and boolean outputs
 extern const yoke_unit_ops yoke__model_switch;   // "switch": boolean input
