@@ -8,7 +8,7 @@
 // Order of calls (all from one thread):
 //   create, describe, [choose_integrals], set (parameters, start values), enter_init,
 //   {set_inputs, refresh, get_outputs}*, exit_init,
-//   {set_inputs, [set_input_derivatives], step, get_outputs, [get_integrals],
+//   {set_inputs, [set_input_derivatives], [set_input_info], step, get_outputs, [get_integrals],
 //    [set_inputs, refresh, get_outputs]}*,
 //   terminate, close.
 #ifndef YOKE_UNIT_H
@@ -35,10 +35,11 @@ typedef enum yoke_unit_kind {
   YOKE_KIND_CIRCUIT,  // netlist
   YOKE_KIND_LIBRARY,  // model in a shared library of the user
   YOKE_KIND_PORT,     // signals of a machine or another program, with no model
+  YOKE_KIND_TWIN,     // estimator of a thermal network, from a netlist and sensor readings
   YOKE_N_KINDS,
 } yoke_unit_kind;
 
-// The word of a kind in messages and files: "model", "law", "fmu", "circuit", "library", "port"; "" for any other value.
+// The word of a kind in messages and files: "model", "law", "fmu", "circuit", "library", "port", "twin"; "" for any other value.
 YOKE_API const char* yoke_unit_kind_text(yoke_unit_kind kind);
 
 typedef enum yoke_type {
@@ -338,6 +339,12 @@ typedef struct yoke_unit_ops {
 
   // How it talks to its machine; NULL: a port carries its variables as they are.
   const yoke_unit_frames* frames;
+
+  // How good the values of the real inputs are, in the order of set_inputs, behind which it is called before a step. For units
+  // that must tell a new reading from one that is held. A value from a source that says nothing about it (sample_info) is valid,
+  // of age 0, and its sequence counts the exchanges that renewed it; times and ages are those of the last exchange. A master that
+  // knows nothing of its inputs never calls it: then every value is new.
+  yoke_status (*set_input_info)(void* self, const yoke_sample_info info[], size_t n_u);
 } yoke_unit_ops;
 #define YOKE_UNIT_HEAD .table_size = sizeof(yoke_unit_ops), .table_version = YOKE_CONTRACT_VERSION
 

@@ -103,7 +103,8 @@ UnitOps = _struct(
     restore=_call(c_void_p, c_void_p, c_size_t), serialise=c_void_p, deserialise=c_void_p, derivative=c_void_p,
     linearise=c_void_p, rates=c_void_p, reason=CFUNCTYPE(None, c_void_p, SinkPointer), report=CFUNCTYPE(None, c_void_p, SinkPointer),
     terminate=CFUNCTYPE(None, c_void_p), close=CFUNCTYPE(None, c_void_p), context=c_void_p,
-    choose_integrals=c_void_p, get_integrals=c_void_p, frames=c_void_p)
+    choose_integrals=c_void_p, get_integrals=c_void_p, frames=c_void_p,
+    set_input_info=c_void_p)
 
 # coupling.h: only what a description shows; the operations behind lead_call are not described
 CouplingParameter = _struct("yoke_coupling_parameter", name=c_char_p, text=c_char_p, start=c_double, min=c_double,
@@ -185,7 +186,7 @@ StepTimes = _struct("yoke_step_times", n_timed=c_uint64, median_s=c_double, p99_
 REAL, INTEGER, BOOLEAN, ENUMERATION, STRING, BINARY = range(6)
 TYPES = ("real", "integer", "boolean", "enumeration", "string", "binary")
 CAUSALITIES = ("input", "output", "parameter", "tunable", "state")
-KINDS = ("none", "model", "law", "fmu", "circuit", "library", "port")
+KINDS = ("none", "model", "law", "fmu", "circuit", "library", "port", "twin")
 SEVERITIES = ("note", "warning", "error")
 HAS_START = 1  # YOKE_VARIABLE_HAS_START
 PORTABLE = 64  # YOKE_UNIT_PORTABLE

@@ -5,7 +5,7 @@ const char* yoke_unit_kind_text(yoke_unit_kind kind) {
   static const char* const words[YOKE_N_KINDS] = {
       [YOKE_KIND_NONE] = "",     [YOKE_KIND_MODEL] = "model",     [YOKE_KIND_LAW] = "law",
       [YOKE_KIND_FMU] = "fmu",   [YOKE_KIND_CIRCUIT] = "circuit", [YOKE_KIND_LIBRARY] = "library",
-      [YOKE_KIND_PORT] = "port",
+      [YOKE_KIND_PORT] = "port", [YOKE_KIND_TWIN] = "twin",
   };
   return (unsigned)kind < YOKE_N_KINDS ? words[kind] : "";
 }

@@ -270,6 +270,10 @@ typedef struct yoke_state {
   double* u;
   double* du;  // input derivatives
   double* fifo;
+  // of system->sources: as it is now; exchanges so far; samples on their way
+  yoke_sample_info* infos;
+  int64_t* n_renewed;
+  yoke_sample_info* info_ring;
   unsigned char *v, *v_work;  // typed outputs as everybody sees them, and of units that run ahead
   unsigned char *w, *w_set;   // typed inputs, now and as the units know them
   unsigned char* group_memory;
@@ -558,6 +562,18 @@ yoke_status yoke__master_fail_with(yoke_failure* failure, const yoke_system* sys
                                    const char* or_else);
 // The failure of the lowest unit, so that the message does not depend on threads.
 yoke_status yoke__master_collect_failures(const yoke_system* system, yoke_state* state);
+
+// How good inputs are, for units that want to know it (master_source.c): memory; after an exchange, of all or of one unit;
+// before a step; saved states.
+yoke_status yoke__master_layout_sources(const yoke_system* system, yoke_state* state);
+void yoke__master_note_sources(const yoke_system* system, yoke_state* state);
+void yoke__master_note_unit_sources(const yoke_system* system, yoke_state* state, size_t unit);
+static inline yoke_status yoke__master_tell_sources(const yoke_system_unit* su,
+                                                    const yoke_sample_info infos[]) {
+  return su->n_sources == 0 ? YOKE_OK
+                            : su->unit.ops->set_input_info(su->unit.self, infos, su->n_sources);
+}
+void yoke__master_image_sources(const yoke_system* system, yoke_state* state, yoke_image* image);
 
 // The ledger: memory; the consistent start; after an exchange, the actions that laws rebuild, and what an alarm does.
 yoke_status yoke__master_lay_ledger(const yoke_system* system, yoke_state* state);

@@ -634,6 +634,7 @@ static YOKE_NOINLINE yoke_status exchange_any(const yoke_system* system, yoke_st
     const yoke_system_through* t = &system->throughs[k];
     state->y[t->y] += t->is_evaluated ? 0 : state->ahead[k];
   }
+  yoke__master_note_sources(system, state);
   return YOKE_OK;
 }
 

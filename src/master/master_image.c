@@ -135,6 +135,7 @@ void yoke__master_image(const yoke_system* system, yoke_state* state, yoke_image
   image_step(system, state, image);
   image_ledger(system, state, image);
   yoke__master_image_flows(system, state, image);
+  yoke__master_image_sources(system, state, image);
   yoke__master_image_watch(system, state, image);
   yoke__master_image_guard(system, state, image);
   yoke__master_image_own(state, image);

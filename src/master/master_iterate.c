@@ -81,6 +81,7 @@ static yoke_status set_inputs(const yoke_system* system, yoke_state* state,
                               const yoke_system_unit* su, int64_t j) {
   blend_inputs(state, su, yoke__system_call_place(system, su, j));
   YOKE_TRY(yoke__unit_set_inputs(&su->unit, state->u + su->u));
+  YOKE_TRY(yoke__master_tell_sources(su, state->infos + su->first_source));
   if (!su->takes_slope) {
     return YOKE_OK;
   }

@@ -47,6 +47,7 @@ typedef struct yoke_own {
   size_t n_steered;  // safe actions that act on it
   double* u;         // per call
   double* du;        // per call and order
+  yoke_sample_info* infos;
   double* y_before;  // outputs that everybody saw then
   unsigned char* w;
   own_mail mail;
@@ -86,6 +87,7 @@ static yoke_status lay_one(const yoke_system* system, yoke_state* state, size_t 
       .scratch = yoke__arena_array(arena, su->unit.n_u + 1, sizeof(double)),
       .u = yoke__arena_array(arena, n_rows * su->unit.n_u + 1, sizeof(double)),
       .du = yoke__arena_array(arena, n_rows * n_order * su->unit.n_u + 1, sizeof(double)),
+      .infos = yoke__arena_array(arena, su->n_sources + 1, sizeof(yoke_sample_info)),
       .y = yoke__arena_array(arena, n * su->unit.n_y + 1, sizeof(double)),
       .y_before = yoke__arena_array(arena, su->unit.n_y + 1, sizeof(double)),
       .y_missed = yoke__arena_array(arena, su->unit.n_y + 1, sizeof(double)),
@@ -95,8 +97,8 @@ static yoke_status lay_one(const yoke_system* system, yoke_state* state, size_t 
       .v = yoke__arena_take(arena, system->n_typed_out + 1),
       .w_set = state->w_set,
   };
-  YOKE_TRY_MEMORY(own->scratch && own->u && own->du && own->y && own->y_before && own->y_missed &&
-                  own->integrals && own->linear && own->w && own->v);
+  YOKE_TRY_MEMORY(own->scratch && own->u && own->du && own->infos && own->y && own->y_before &&
+                  own->y_missed && own->integrals && own->linear && own->w && own->v);
   return YOKE_OK;
 }
 
@@ -186,6 +188,9 @@ static yoke_status take_inputs(yoke_own* own, int64_t row, double t) {
   for (int k = 0; status >= 0 && k < own->su->derivative_order; k++) {
     const size_t place = at * (size_t)own->su->derivative_order + (size_t)k;
     status = unit->ops->set_input_derivatives(unit->self, k + 1, own->du + place * n_u, n_u);
+  }
+  if (status >= 0) {
+    status = yoke__master_tell_sources(own->su, own->infos);
   }
   return status >= 0 ? YOKE_OK
                      : yoke__master_fail_unit(&own->failure, own->system, own->unit, status, t,
@@ -315,6 +320,7 @@ static void note_calls(const yoke_system* system, yoke_state* state, yoke_own* o
       yoke__master_receive(system, state, own->unit, su->step * (double)n);
     }
   }
+  memcpy(own->infos, state->infos + su->first_source, su->n_sources * sizeof *own->infos);
   memcpy(own->y_before, state->y + su->y, su->unit.n_y * sizeof(double));
   own->mail = own->waiting;
   own->waiting.n = 0;

@@ -83,6 +83,7 @@ static yoke_status lay_memory(const yoke_system* system, yoke_state* state) {
   YOKE_TRY(yoke__master_lay_own(system, state));
   YOKE_TRY(yoke__master_lay_ledger(system, state));
   YOKE_TRY(yoke__master_layout_flows(system, state));
+  YOKE_TRY(yoke__master_layout_sources(system, state));
   YOKE_TRY(yoke__master_layout_through(system, state));
   YOKE_TRY(yoke__master_layout_watch(system, state));
   YOKE_TRY(yoke__master_layout_guard(system, state));

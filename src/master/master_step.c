@@ -124,6 +124,7 @@ static YOKE_NOINLINE yoke_status advance_gauss_seidel(const yoke_system* system,
     YOKE_TRY(yoke__master_refresh(system, state, system->unit_refresh + first,
                                   system->unit_refresh_first[unit + 1] - first));
     yoke__master_take_in(system, state, unit);
+    yoke__master_note_unit_sources(system, state, unit);
     yoke__call_prepare(call, "step", state->t);
     yoke__call_name(call, system->units[unit].name);
     const yoke_status status = yoke__master_advance(system, state, unit, &state->failure);

@@ -113,8 +113,9 @@ typedef struct yoke_system_unit {
   const bool* is_through_given;
   const yoke_system_gain* gains;
   size_t n_gains;
-  bool is_steered;  // some of its inputs are led to a value when a paced run stops
-  bool is_own;      // it has a thread of its own
+  bool is_steered;                 // some of its inputs are led to a value when a paced run stops
+  bool is_own;                     // it has a thread of its own
+  size_t first_source, n_sources;  // of all its real inputs, if it wants to know how good they are
 } yoke_system_unit;
 
 // One entry of `safe`.
@@ -143,6 +144,14 @@ typedef enum yoke_flow_use {
   YOKE_FLOW_METERED,   // sent and arrived amounts are counted, samples are exchanged
   YOKE_FLOW_AVERAGED,  // the same, and the mean over the exchange interval is exchanged
 } yoke_flow_use;
+
+// Where a real input comes from, of a unit that wants to know how good its values are (yoke_unit_ops.set_input_info).
+typedef struct yoke_system_source {
+  size_t unit, variable;  // the output; YOKE_NOT_FOUND: it is not connected, or by a typed value
+  bool has_info;          // that unit may say more
+  int64_t every, delay;   // exchange interval [slots]; in exchange intervals
+  size_t ring;            // first of `delay` numbers of samples that are on their way
+} yoke_system_source;
 
 // One resolved connection.
 typedef struct yoke_system_link {
@@ -415,6 +424,9 @@ typedef struct yoke_system {
   const size_t* unit_loops;
   size_t n_unit_loops;
 
+  const yoke_system_source* sources;  // by unit
+  size_t n_sources, n_source_ring;
+
   size_t n_moves;
   yoke_intake* intakes;  // shared ones first, then per unit
   size_t n_shared_intakes, n_intakes;
@@ -523,6 +535,8 @@ void yoke__system_limit_calls(yoke_system* system);
 yoke_status yoke__system_wire(yoke_system* system);      // system_wire.c
 yoke_status yoke__system_order(yoke_system* system);     // system_order.c
 yoke_status yoke__system_schedule(yoke_system* system);  // system_schedule.c
+// Sources of the inputs of units that want to know how good they are, once the grid is there.
+yoke_status yoke__system_list_sources(yoke_system* system);  // system_sources.c
 // What the iterative schemes ask of the units (system_iterate.c). Errors and warnings go to messages; NO_MEMORY.
 yoke_status yoke__system_check_iteration(yoke_system* system);
 // Is the connection the business of a coupling method, or is its sample the input? Once the grid is there.

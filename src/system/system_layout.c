@@ -79,6 +79,14 @@ static void check_intakes(const yoke_system* system) {
   }
 }
 
+static void check_sources(const yoke_system* system) {
+  for (size_t i = 0; i < system->n_sources; i++) {
+    const yoke_system_source* source = &system->sources[i];
+    assert(source->unit == YOKE_NOT_FOUND || source->unit < system->n_units);
+    assert(source->every > 0 && source->ring + (size_t)source->delay <= system->n_source_ring);
+  }
+}
+
 static void check_groups(const yoke_system* system) {
   size_t n_signals = 0;
   for (size_t i = 0; i < system->n_groups; i++) {
@@ -121,6 +129,7 @@ yoke_status yoke__system_check_layout(yoke_system* system) {
   check_flows(system);
   check_throughs(system);
   check_intakes(system);
+  check_sources(system);
   check_groups(system);
   check_columns(system);
   check_signals(system);

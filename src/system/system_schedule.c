@@ -391,7 +391,8 @@ static yoke_status lay_exchange(yoke_system* system) {
     const yoke_intake* only = &system->intakes[0];
     system->is_exchange_plain = system->n_shared_intakes == 1 && only->every == 1 &&
                                 only->n_taps == 0 && only->n_moves == 0 && system->n_refresh == 0 &&
-                                system->n_flows == 0 && !has_special_group(system);
+                                system->n_flows == 0 && system->n_sources == 0 &&
+                                !has_special_group(system);
   }
   return status;
 }
@@ -409,5 +410,6 @@ yoke_status yoke__system_schedule(yoke_system* system) {
   lay_images(system);
   YOKE_TRY(yoke__system_plan_means(system));
   YOKE_TRY(yoke__system_make_groups(system));
+  YOKE_TRY(yoke__system_list_sources(system));
   return lay_exchange(system);
 }

@@ -741,6 +741,7 @@ static void test_words(void** state) {
   (void)state;
   assert_string_equal(yoke_unit_kind_text(YOKE_KIND_MODEL), "model");
   assert_string_equal(yoke_unit_kind_text(YOKE_KIND_LIBRARY), "library");
+  assert_string_equal(yoke_unit_kind_text(YOKE_KIND_TWIN), "twin");
   assert_string_equal(yoke_unit_kind_text(YOKE_KIND_NONE), "");
   assert_string_equal(yoke_unit_kind_text((yoke_unit_kind)-1), "");
   assert_string_equal(yoke_unit_kind_text(YOKE_N_KINDS), "");

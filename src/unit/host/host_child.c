@@ -227,6 +227,11 @@ static yoke_status do_set_derivatives(host_child* c) {
       c->unit.self, (int)request->a, (const double*)(const void*)c->channel.bulk, c->unit.n_u);
 }
 
+static yoke_status do_set_input_info(host_child* c) {
+  return c->unit.ops->set_input_info(
+      c->unit.self, (const yoke_sample_info*)(const void*)c->channel.bulk, c->unit.n_u);
+}
+
 // ---------------------------------------------------------------------------------------------------------
 // the rest of the table
 
@@ -355,6 +360,7 @@ static yoke_status (*const calls[HOST_N_CALLS])(host_child*) = {
     [HOST_EXIT_INIT] = do_exit_init,
     [HOST_GET_OUTPUTS] = fetch_outputs,
     [HOST_SET_DERIVATIVES] = do_set_derivatives,
+    [HOST_SET_INPUT_INFO] = do_set_input_info,
     [HOST_STEP] = do_step,
     [HOST_REFRESH] = do_refresh,
     [HOST_EVENT_UPDATE] = do_event_update,

@@ -34,6 +34,7 @@ static const struct {
     [HOST_EXIT_INIT] = {"the end of initialisation", false},
     [HOST_GET_OUTPUTS] = {"reading of outputs", false},
     [HOST_SET_DERIVATIVES] = {"setting of input derivatives", false},
+    [HOST_SET_INPUT_INFO] = {"setting of input information", false},
     [HOST_STEP] = {"step", true},
     [HOST_REFRESH] = {"refresh of outputs", true},
     [HOST_EVENT_UPDATE] = {"event update", true},

@@ -191,6 +191,15 @@ static yoke_status get_outputs(const void* self, double y[], size_t n_y) {
   return YOKE_OK;
 }
 
+static yoke_status set_input_info(void* self, const yoke_sample_info info[], size_t n_u) {
+  host_link* link = link_of(self);
+  if (n_u != link->n_u) {
+    return YOKE_BAD_ARG;
+  }
+  YOKE_TRY(put_bulk(link, info, n_u * sizeof *info));
+  return change(link, HOST_SET_INPUT_INFO, 0, 0);
+}
+
 // The first time of each order the unit itself says whether it takes it.
 static yoke_status set_input_derivatives(void* self, int order, const double du[], size_t n_u) {
   host_link* link = link_of(self);
@@ -470,5 +479,6 @@ void yoke__host_fill_ops(const yoke_unit_ops* inner, yoke_unit_ops* out) {
       .close = close_host,
       .choose_integrals = inner->choose_integrals == NULL ? NULL : choose_integrals,
       .get_integrals = inner->get_integrals == NULL ? NULL : get_integrals,
+      .set_input_info = inner->set_input_info == NULL ? NULL : set_input_info,
   };
 }

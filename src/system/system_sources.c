@@ -1,0 +1,49 @@
+// Where the inputs come from of units that want to know how good their values are (yoke_unit_ops.set_input_info): one entry
+// per real input, in the order of the inputs. Units without that operation have none, and nothing is done for them.
+#include "system/system.h"
+
+static bool wants_info(const yoke_system_unit* unit) {
+  return unit->unit.ops->set_input_info != NULL && unit->unit.ops->step != NULL;
+}
+
+static void describe_source(yoke_system* system, const yoke_tap* tap, yoke_system_source* to) {
+  const yoke_system_link* link = &system->links[tap->link];
+  const yoke_system_unit* from = &system->units[link->from_unit];
+  to->unit = link->from_unit;
+  to->variable = link->from_variable;
+  to->has_info = from->unit.ops->sample_info != NULL;
+  to->every = tap->every;
+  to->delay = tap->delay;
+  to->ring = system->n_source_ring;
+  system->n_source_ring += (size_t)tap->delay;
+}
+
+static void list_unit(yoke_system* system, yoke_system_unit* unit, yoke_system_source sources[]) {
+  unit->first_source = system->n_sources;
+  unit->n_sources = unit->unit.n_u;
+  system->n_sources += unit->n_sources;
+  for (size_t i = 0; i < unit->n_sources; i++) {
+    sources[unit->first_source + i] =
+        (yoke_system_source){.unit = YOKE_NOT_FOUND, .variable = YOKE_NOT_FOUND, .every = 1};
+  }
+  for (size_t i = unit->first_tap; i < unit->first_tap + unit->n_taps; i++) {
+    const yoke_tap* tap = &system->taps[i];
+    describe_source(system, tap, &sources[unit->first_source + tap->to - unit->u]);
+  }
+}
+
+yoke_status yoke__system_list_sources(yoke_system* system) {
+  size_t n = 0;
+  for (size_t i = 0; i < system->n_units; i++) {
+    n += wants_info(&system->units[i]) ? system->units[i].unit.n_u : 0;
+  }
+  yoke_system_source* sources = yoke__arena_array(&system->arena, n + 1, sizeof *sources);
+  YOKE_TRY_MEMORY(sources);
+  for (size_t i = 0; i < system->n_units && n > 0; i++) {
+    if (wants_info(&system->units[i])) {
+      list_unit(system, &system->units[i], sources);
+    }
+  }
+  system->sources = sources;
+  return YOKE_OK;
+}
