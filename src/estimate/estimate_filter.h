@@ -1,16 +1,17 @@
-// Estimates of a thermal network: temperatures, and what is unknown of parameters, heat and sensors. A filter lies in one block
-// without pointers into itself: a copy of the block is a saved state.
+// Estimates of a thermal network: temperatures, and what is unknown of parameters, heat and sensors.
 //
 // One step of the clock, from t to t + h:
 //   yoke__estimate_correct(f, v, readings, have)   readings that belong to t, with the inputs at t
 //   yoke__estimate_predict(f, v, slope)            to t + h; v held, or v + slope s
+// Known inputs may jump between any two calls.
 //
 // Methods, with rho the unknowns:
-//   linear      q = [z; rho], rho inputs and sensor offsets: exact discretisation, nothing is approximated
+//   linear      q = [z; rho], rho inputs and sensor offsets: exact discretisation, also of what walks within a step; nothing is
+//               approximated
 //   derivative  q = [z; z'; rho] and c z' = K z + M v imposed as measurements without noise (docs/twin.md); for resistances and
 //               capacities. The dependence of the motion on rho is left to these measurements.
 //   extended    q = [z; rho], linearised: fails for resistances and capacities from bad guesses, which prepare says
-//   unscented   q = [z; rho] by sigma points
+//   unscented   q = [z; rho] by sigma points: works from worse guesses than the extended one, at many times its cost
 #ifndef YOKE_ESTIMATE_FILTER_H
 #define YOKE_ESTIMATE_FILTER_H
 
@@ -30,7 +31,7 @@ typedef enum yoke_unknown_kind {
   YOKE_UNKNOWN_RESISTANCE,   // of resistors: R_e = factor_e * value
   YOKE_UNKNOWN_CONDUCTANCE,  // the same, but the filter works with 1 / value; value, bounds and sd are still those of R
   YOKE_UNKNOWN_CAPACITY,     // of capacities: c_i = factor_i * value
-  YOKE_UNKNOWN_INPUT,        // input targets[0] (heat or imposed temperature); one value may drive several inputs with factors
+  YOKE_UNKNOWN_INPUT,        // of inputs (heat or imposed temperatures): v_i = factor_i * value
   YOKE_UNKNOWN_OFFSET,       // added to what sensor targets[0] reads
 } yoke_unknown_kind;
 
@@ -38,11 +39,12 @@ typedef struct yoke_unknown {
   yoke_unknown_kind kind;
   const char* name;
   const uint32_t* targets;  // resistors, capacities, inputs or a sensor
-  const double* factors;
+  const double* factors;  // NULL: 1
   size_t n_targets;
-  double start, sd;     // first guess and its standard deviation
+  double start, sd;  // first guess and its standard deviation
   double walk;          // standard deviation of its drift in a second [unit/sqrt(s)]; 0: constant
-  double lower, upper;  // bounds; -INFINITY, INFINITY: none
+  double lower, upper;  // bounds; -INFINITY, INFINITY: none. Resistances and capacities stay within a factor of 1e6 of the start
+                        // in any case.
 } yoke_unknown;
 
 typedef struct yoke_sensor {
@@ -63,35 +65,50 @@ typedef struct yoke_estimate_setup {
   const double* z_sd;   // standard deviation of each temperature at the start [K]
   double rate_sd;       // derivative: of z' at the start [K/s]
   double z_walk;        // of the temperatures [K/sqrt(s)]
-  double rate_walk;     // derivative: of z' [K/s/sqrt(s)]; walks of unknown inputs come on top, as they move z'
+  double rate_walk;     // derivative: of z' [K/s/sqrt(s)], > 0 unless there is jitter. Walks of unknown inputs come on top.
+  bool has_loose_walks;  // derivative: walks of inputs move z' by as much as they should, but without correlation; for comparison
   double gate;          // readings further than this many standard deviations from the expected are left out; 0: none are
   double jitter;        // derivative: variance of the perfect measurements [W^2]
 } yoke_estimate_setup;
 
 // Counts since the start.
 typedef struct yoke_estimate_counts {
-  uint64_t n_steps, n_readings, n_missing, n_gated;
+  uint64_t n_steps, n_readings, n_missing, n_gated;  // predictions; readings with, without, and against the gate
 } yoke_estimate_counts;
 
 typedef enum yoke_estimate_state {
   YOKE_ESTIMATE_RUNNING,
-  YOKE_ESTIMATE_DIVERGED,  // numbers are not finite, a covariance is not positive, a bound was hit for too long
+  YOKE_ESTIMATE_DIVERGED,  // see yoke__estimate_reason; ends with the next start
 } yoke_estimate_state;
+
+// Why it diverged.
+typedef enum yoke_estimate_reason {
+  YOKE_ESTIMATE_SOUND,
+  YOKE_ESTIMATE_NOT_FINITE,    // a number is not finite, or the network cannot be solved with the estimates
+  YOKE_ESTIMATE_NOT_POSITIVE,  // a variance is not positive
+  YOKE_ESTIMATE_AT_BOUND,      // the same resistance or capacity was at its bound for YOKE_ESTIMATE_PATIENCE corrections in a row
+  YOKE_ESTIMATE_LOST,          // the readings were 10 standard deviations off, or beyond the gate, for as many
+} yoke_estimate_reason;
+
+#define YOKE_ESTIMATE_PATIENCE 500
 
 typedef struct yoke_estimate yoke_estimate;
 
 // What is wrong with the setup goes to the sink, with the names. The filter belongs to the arena.
 yoke_status yoke__estimate_prepare(const yoke_estimate_setup* setup, yoke_arena* arena,
                                    yoke_estimate** out, const yoke_sink* sink);
-// Temperatures z at the start (NULL: rest at v with the guesses); z' follows from them and the guesses, so that all is consistent.
+// Temperatures z at the start (NULL: rest at v with the guesses, which takes heap); z' follows from them and the guesses, so that
+// all is consistent.
 yoke_status yoke__estimate_start(yoke_estimate* f, const double z[], const double v[]);
 
-// readings, have: one per sensor; a reading that is not finite counts as missing. No heap, bounded work.
+// readings, have: one per sensor; have NULL: all are there; a reading that is not finite counts as missing. No heap, bounded work.
+// YOKE_DIVERGED: it did, now or before; nothing is estimated until the next start. YOKE_NOT_FINITE: a known input is not finite,
+// and nothing was done.
 yoke_status yoke__estimate_correct(yoke_estimate* f, const double v[], const double readings[],
                                    const bool have[]);
-// slope: d v / dt during the step, or NULL.
+// slope: d v / dt during the step, or NULL. Fails as correct.
 yoke_status yoke__estimate_predict(yoke_estimate* f, const double v[], const double slope[]);
-// Conductances and capacities that are known and have changed.
+// Conductances and capacities that are known and have changed; those of unknowns are not looked at. Fails as correct.
 yoke_status yoke__estimate_set_elements(yoke_estimate* f, const double g[], const double c[]);
 
 // Values and standard deviations now, with the inputs of the last call.
@@ -99,22 +116,28 @@ void yoke__estimate_output(const yoke_estimate* f, size_t output, double* value,
 void yoke__estimate_unknown(const yoke_estimate* f, size_t unknown, double* value, double* sd);
 uint64_t yoke__estimate_bound_hits(const yoke_estimate* f, size_t unknown);
 // Of the last correction: reading less expectation, and the standard deviation that the filter expected of it; both NaN if the
-// sensor had no reading.
+// sensor had no reading. Each sensor is expected with the knowledge of those before it, so that innovations are independent.
 void yoke__estimate_innovation(const yoke_estimate* f, size_t sensor, double* innovation,
                                double* sd);
 yoke_estimate_counts yoke__estimate_counts_of(const yoke_estimate* f);
 yoke_estimate_state yoke__estimate_state_of(const yoke_estimate* f);
+yoke_estimate_reason yoke__estimate_reason_of(const yoke_estimate* f);
 
 // The whole state as bytes.
 size_t yoke__estimate_image_size(const yoke_estimate* f);
 void yoke__estimate_save(const yoke_estimate* f, void* image);
 void yoke__estimate_restore(yoke_estimate* f, const void* image);
-// Freezes an unknown at its present value, or lets it move again.
+// Freezes an unknown at its present value, or lets it move again from there with the variance that it had.
 void yoke__estimate_freeze(yoke_estimate* f, size_t unknown, bool is_frozen);
 
-// Mean and covariance as they are, for reports and tests. Order of q: as of the method.
+// Mean and covariance as they are, for reports and tests. Order of q: as of the method; a conductance stands for its resistance.
 size_t yoke__estimate_size(const yoke_estimate* f);
 const double* yoke__estimate_mean(const yoke_estimate* f);
 const double* yoke__estimate_covariance(const yoke_estimate* f);
+// Puts others in their place; P must be exactly symmetric, NULL: as it is.
+yoke_status yoke__estimate_set_mean(yoke_estimate* f, const double q[], const double P[]);
+
+// What was chosen for YOKE_ESTIMATE_AUTO.
+yoke_estimate_method yoke__estimate_method_of(const yoke_estimate* f);
 
 #endif
