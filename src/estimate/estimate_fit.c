@@ -50,6 +50,10 @@ yoke_status yoke__heat_run_prepare(const yoke_estimate_setup* setup,
   return yoke__arena_status(arena);
 }
 
+static double factor_of(const yoke_unknown* u, size_t target) {
+  return u->factors != NULL ? u->factors[target] : 1.0;
+}
+
 // elements of the model and offsets of the sensors from the values of the unknowns
 static void set_values(yoke_heat_run* run, const double values[]) {
   const yoke_estimate_setup* setup = run->setup;
@@ -61,10 +65,10 @@ static void set_values(yoke_heat_run* run, const double values[]) {
       switch (u->kind) {
       case YOKE_UNKNOWN_RESISTANCE:
       case YOKE_UNKNOWN_CONDUCTANCE:
-        run->model.g[at] = 1 / (u->factors[k] * values[i]);
+        run->model.g[at] = 1 / (factor_of(u, k) * values[i]);
         break;
       case YOKE_UNKNOWN_CAPACITY:
-        run->model.c[at] = u->factors[k] * values[i];
+        run->model.c[at] = factor_of(u, k) * values[i];
         break;
       case YOKE_UNKNOWN_OFFSET:
         run->offsets[at] = values[i];
@@ -86,7 +90,7 @@ static void set_inputs(yoke_heat_run* run, const double values[], size_t k) {
   for (size_t i = 0; i < setup->n_unknowns; i++) {
     const yoke_unknown* u = &setup->unknowns[i];
     for (size_t t = 0; u->kind == YOKE_UNKNOWN_INPUT && t < u->n_targets; t++) {
-      run->v[u->targets[t]] = u->factors[t] * values[i];
+      run->v[u->targets[t]] = factor_of(u, t) * values[i];
     }
   }
 }
