@@ -1,0 +1,231 @@
+// The ring of past steps.
+//
+//   first .. now   steps that the ring has; step k lies at k modulo n_ring
+//   dirty          the first step with a reading that its correction has not seen; now + 1: none
+//
+// Invariant between calls: the image of each step is the state before its correction, given the readings known when it was last done.
+#include "estimate/estimate_late.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef enum place { BEFORE_CORRECT, BEFORE_PREDICT, N_PLACES } place;
+
+typedef struct step {
+  unsigned char* image;
+  double *v_correct, *v_predict, *slope;  // inputs
+  double* readings;                       // per sensor, with have
+  bool* have;
+  double* e;  // normalised innovations of the last correction
+  double *g[N_PLACES], *c[N_PLACES];
+  bool has_elements[N_PLACES], has_slope, is_corrected;
+} step;
+
+struct yoke_late {
+  yoke_estimate* filter;
+  size_t r, n_sensors, n_resistors, p, n_ring;
+  double h, start;  // start: time of step 0
+  int64_t first, now, dirty;
+  bool has_settled;
+  double* settled;
+  yoke_late_counts counts;
+  step* steps;
+};
+
+static step* step_of(const yoke_late* l, int64_t k) {
+  return &l->steps[(size_t)k % l->n_ring];
+}
+
+static yoke_status take_step(yoke_late* l, yoke_arena* arena, step* s) {
+  s->image = yoke__arena_take(arena, yoke__estimate_image_size(l->filter));
+  double** const arrays[] = {&s->v_correct,
+                             &s->v_predict,
+                             &s->slope,
+                             &s->readings,
+                             &s->e,
+                             &s->g[BEFORE_CORRECT],
+                             &s->c[BEFORE_CORRECT],
+                             &s->g[BEFORE_PREDICT],
+                             &s->c[BEFORE_PREDICT]};
+  const size_t sizes[] = {l->r,           l->r, l->r,           l->n_sensors, l->n_sensors,
+                          l->n_resistors, l->p, l->n_resistors, l->p};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    *arrays[i] = yoke__arena_array(arena, sizes[i], sizeof(double));
+  }
+  s->have = yoke__arena_array(arena, l->n_sensors, sizeof *s->have);
+  return yoke__arena_status(arena);
+}
+
+yoke_status yoke__late_prepare(const yoke_estimate_setup* setup, yoke_estimate* f, size_t n_steps,
+                               yoke_arena* arena, yoke_late** out) {
+  yoke_late* l = yoke__arena_take(arena, sizeof *l);
+  YOKE_TRY_MEMORY(l != NULL);
+  *l = (yoke_late){.filter = f,
+                   .r = setup->network->n_inputs,
+                   .n_sensors = setup->n_sensors,
+                   .n_resistors = setup->network->n_resistors,
+                   .p = setup->network->n_capacities,
+                   .n_ring = n_steps + 1,
+                   .h = setup->h};
+  l->steps = yoke__arena_array(arena, l->n_ring, sizeof *l->steps);
+  l->settled = yoke__arena_array(arena, l->n_sensors, sizeof *l->settled);
+  YOKE_TRY(yoke__arena_status(arena));
+  for (size_t i = 0; i < l->n_ring; i++) {
+    YOKE_TRY(take_step(l, arena, &l->steps[i]));
+  }
+  yoke__late_start(l, 0);
+  *out = l;
+  return YOKE_OK;
+}
+
+// Step now begins with the filter as it is.
+static void open_step(yoke_late* l) {
+  step* s = step_of(l, l->now);
+  yoke__estimate_save(l->filter, s->image);
+  memset(s->have, 0, l->n_sensors * sizeof *s->have);
+  for (size_t i = 0; i < l->n_sensors; i++) {
+    s->e[i] = (double)NAN;
+  }
+  s->has_elements[BEFORE_CORRECT] = s->has_elements[BEFORE_PREDICT] = false;
+  s->has_slope = s->is_corrected = false;
+  l->dirty = l->now + 1;
+}
+
+void yoke__late_start(yoke_late* l, double t) {
+  l->start = t;
+  l->first = l->now = 0;
+  l->has_settled = false;
+  open_step(l);
+}
+
+// ---- readings
+
+yoke_late_reading yoke__late_reading(yoke_late* l, size_t sensor, double time, double value) {
+  const double place_in_time = round((time - l->start) / l->h);
+  if (!isfinite(value) || isnan(place_in_time)) {
+    return YOKE_READING_NONE;
+  }
+  if (place_in_time > (double)l->now) {
+    l->counts.n_early++;
+    return YOKE_READING_EARLY;
+  }
+  if (place_in_time < (double)l->first) {
+    l->counts.n_too_late++;
+    return YOKE_READING_TOO_LATE;
+  }
+  const int64_t k = (int64_t)place_in_time;
+  step* s = step_of(l, k);
+  if (s->have[sensor]) {
+    l->counts.n_double++;
+    return YOKE_READING_DOUBLE;
+  }
+  s->have[sensor] = true;
+  s->readings[sensor] = value;
+  if (k == l->now && !s->is_corrected) {
+    l->counts.n_in_time++;
+    return YOKE_READING_IN_TIME;
+  }
+  const uint64_t delay = (uint64_t)(l->now - k);
+  l->dirty = k < l->dirty ? k : l->dirty;
+  s->is_corrected = s->is_corrected || k < l->now;  // by what comes
+  l->counts.n_late++;
+  l->counts.longest = delay > l->counts.longest ? delay : l->counts.longest;
+  return YOKE_READING_LATE;
+}
+
+// ---- steps
+
+static yoke_status set_elements(yoke_late* l, const step* s, place at) {
+  return s->has_elements[at] ? yoke__estimate_set_elements(l->filter, s->g[at], s->c[at]) : YOKE_OK;
+}
+
+static yoke_status correct(yoke_late* l, step* s) {
+  const yoke_status status = yoke__estimate_correct(l->filter, s->v_correct, s->readings, s->have);
+  for (size_t i = 0; i < l->n_sensors; i++) {
+    double innovation = (double)NAN, sd = 1;
+    if (status >= 0) {
+      yoke__estimate_innovation(l->filter, i, &innovation, &sd);
+    }
+    s->e[i] = innovation / sd;
+  }
+  return status;
+}
+
+// From step k until the filter stands before the correction of step now. What failed fails again.
+static void repeat(yoke_late* l, int64_t k) {
+  yoke__estimate_restore(l->filter, step_of(l, k)->image);
+  for (; k < l->now; k++) {
+    step* s = step_of(l, k);
+    set_elements(l, s, BEFORE_CORRECT);
+    if (s->is_corrected) {
+      correct(l, s);
+    }
+    set_elements(l, s, BEFORE_PREDICT);
+    yoke__estimate_predict(l->filter, s->v_predict, s->has_slope ? s->slope : NULL);
+    yoke__estimate_save(l->filter, step_of(l, k + 1)->image);
+    l->counts.n_repeated++;
+  }
+  set_elements(l, step_of(l, l->now), BEFORE_CORRECT);
+  l->dirty = l->now + 1;
+}
+
+yoke_status yoke__late_correct(yoke_late* l, const double v[]) {
+  step* s = step_of(l, l->now);
+  if (l->dirty < l->now || s->is_corrected) {
+    repeat(l, l->dirty < l->now ? l->dirty : l->now);
+  }
+  memcpy(s->v_correct, v, l->r * sizeof *v);
+  s->is_corrected = true;
+  return correct(l, s);
+}
+
+// The oldest step makes room for the next one.
+static void settle_oldest(yoke_late* l) {
+  l->has_settled = l->now - l->first >= (int64_t)l->n_ring;
+  if (l->has_settled) {
+    memcpy(l->settled, step_of(l, l->first)->e, l->n_sensors * sizeof *l->settled);
+    l->first++;
+  }
+}
+
+yoke_status yoke__late_predict(yoke_late* l, const double v[], const double slope[]) {
+  step* s = step_of(l, l->now);
+  // what came since the correction, before its step can leave the ring
+  if (l->dirty <= l->now) {
+    repeat(l, l->dirty);
+    if (s->is_corrected) {
+      correct(l, s);
+    }
+    set_elements(l, s, BEFORE_PREDICT);
+  }
+  memcpy(s->v_predict, v, l->r * sizeof *v);
+  if (!s->is_corrected) {
+    memcpy(s->v_correct, v, l->r * sizeof *v);
+  }
+  s->has_slope = slope != NULL;
+  if (slope != NULL) {
+    memcpy(s->slope, slope, l->r * sizeof *slope);
+  }
+  const yoke_status status = yoke__estimate_predict(l->filter, v, slope);
+  l->now++;
+  settle_oldest(l);
+  open_step(l);
+  return status;
+}
+
+yoke_status yoke__late_set_elements(yoke_late* l, const double g[], const double c[]) {
+  step* s = step_of(l, l->now);
+  const place at = s->is_corrected ? BEFORE_PREDICT : BEFORE_CORRECT;
+  memcpy(s->g[at], g, l->n_resistors * sizeof *g);
+  memcpy(s->c[at], c, l->p * sizeof *c);
+  s->has_elements[at] = true;
+  return set_elements(l, s, at);
+}
+
+const double* yoke__late_settled(const yoke_late* l) {
+  return l->has_settled ? l->settled : NULL;
+}
+
+yoke_late_counts yoke__late_counts_of(const yoke_late* l) {
+  return l->counts;
+}
