@@ -218,6 +218,44 @@ typedef struct yoke_scenario_port {
   yoke_scenario_signals inputs, outputs;  // of a port without a model
 } yoke_scenario_port;
 
+// ---- twins (scenario_twin.c)
+
+// A sensor of a twin: the quantity of its netlist that it reads.
+typedef struct yoke_scenario_sensor {
+  const char* name;  // "t(s1)"
+  yoke_place place;
+  double sigma;  // standard deviation of its noise; 0: not given
+} yoke_scenario_sensor;
+
+// What the filter works with, of an unknown resistance.
+typedef enum yoke_scenario_as {
+  YOKE_AS_DEFAULT,
+  YOKE_AS_RESISTANCE,
+  YOKE_AS_CONDUCTANCE,
+} yoke_scenario_as;
+
+typedef struct yoke_scenario_unknown {
+  const char* name;
+  yoke_place place, as_place;
+  yoke_scenario_as as;
+  double start, sd, walk, lower, upper;  // NaN: not given
+} yoke_scenario_unknown;
+
+typedef struct yoke_scenario_twin {
+  const yoke_scenario_sensor* sensors;
+  size_t n_sensors;
+  const yoke_scenario_unknown* unknowns;
+  size_t n_unknowns;
+  const struct yoke_scenario_connection* connections;  // of `sensors` and `inputs`; those of the
+  size_t n_connections;                                // scenario have them too
+  int filter;                                          // rank of the word behind `filter`
+  yoke_place filter_place;
+  double walk, rate_walk, start_sd, rate_sd, gate, jitter;  // `noise`; NaN: not given
+  int64_t most_resets;
+} yoke_scenario_twin;
+
+extern const char* const yoke__filter_words[];  // "auto", ..., NULL
+
 typedef struct yoke_scenario_unit {
   const char* name;
   yoke_place place;
@@ -237,6 +275,7 @@ typedef struct yoke_scenario_unit {
   yoke_scenario_interface interface_type;
   yoke_scenario_isolation isolation;
   yoke_scenario_port port;
+  yoke_scenario_twin twin;
   int on_loss;  // of its samples: 0 extrapolate, 1 hold
   yoke_scenario_solver solver;
   bool is_logging;          // `log: true`
@@ -285,6 +324,7 @@ typedef struct yoke_scenario_connection {
   yoke_scenario_time delay;     // default 0
   yoke_scenario_time exchange;  // not given: system_clock.c
   int64_t exchange_parts;       // of companions: so many exchanges in a macro step; 0: not given
+  bool is_of_unit;              // it stands in a unit, not under `connections`
   bool is_held, is_auto;        // `method: hold`, `method: auto`: no coupling of a set serves it
   yoke_scenario_average average;
   yoke_place place;

@@ -101,6 +101,24 @@ static size_t left(const editor* e) {
   return e->n_path - (size_t)(e->rest - e->path);
 }
 
+// Names may contain dots, t(x1.case): the longest that is there.
+static size_t longest_name(editor* e, const yaml_node_t* map, size_t longest) {
+  const size_t n = left(e);
+  if (map->type != YAML_MAPPING_NODE) {
+    return longest;
+  }
+  for (const yaml_node_pair_t* pair = map->data.mapping.pairs.start;
+       pair < map->data.mapping.pairs.top; pair++) {
+    const yaml_node_t* key = node_at(e, pair->key);
+    const size_t length = key->type == YAML_SCALAR_NODE ? key->data.scalar.length : 0;
+    if (length > longest && length <= n && is_key(key, e->rest, length) &&
+        (length == n || e->rest[length] == '.' || e->rest[length] == '[')) {
+      longest = length;
+    }
+  }
+  return longest;
+}
+
 static size_t name_length(editor* e, const yaml_node_t* map) {
   const size_t n = left(e);
   size_t length = 0;
@@ -108,7 +126,7 @@ static size_t name_length(editor* e, const yaml_node_t* map) {
     length++;
   }
   if (!is_before_name(e)) {
-    return length;
+    return longest_name(e, map, length);
   }
   // a list under this name, and an index behind it
   const char* bracket = memchr(e->rest, '[', n);

@@ -112,11 +112,14 @@ void yoke__netlist_settings_read(yoke_reader* reader, yoke_scenario_unit* unit) 
 
 // ---- signals
 
+static bool has_netlist(const yoke_scenario_unit* unit) {
+  return unit->kind == YOKE_KIND_CIRCUIT || unit->kind == YOKE_KIND_TWIN;
+}
+
 static bool is_circuit(const yoke_scenario* s, const char* name, size_t n) {
   for (size_t i = 0; i < s->n_units; i++) {
     const yoke_scenario_unit* unit = &s->units[i];
-    if (unit->kind == YOKE_KIND_CIRCUIT && strlen(unit->name) == n &&
-        strncmp(unit->name, name, n) == 0) {
+    if (has_netlist(unit) && strlen(unit->name) == n && strncmp(unit->name, name, n) == 0) {
       return true;
     }
   }
@@ -209,7 +212,7 @@ static void lower_limits(yoke_reader* reader, const yoke_scenario* s, yoke_scena
 void yoke__netlist_signals_read(yoke_reader* reader, yoke_scenario* s) {
   bool has_any = false;
   for (size_t i = 0; i < s->n_units; i++) {
-    has_any = has_any || s->units[i].kind == YOKE_KIND_CIRCUIT;
+    has_any = has_any || has_netlist(&s->units[i]);
   }
   if (!has_any) {
     return;

@@ -23,7 +23,7 @@
 
 // A hint for an unknown key: the nearest known one, else all of them.
 void yoke__shape_hint(const yoke_shape* shape, const char* name, char* to, size_t size) {
-  const char* names[32] = {0};
+  const char* names[64] = {0};
   size_t n = 0;
   for (size_t i = 0; i < shape->n_keys && n < YOKE_COUNT(names); i++) {
     if (shape->keys[i].shape != NULL) {
@@ -361,6 +361,7 @@ static void read_tree(yoke_reader* reader, const yoke_node* root, yoke_scenario*
     return;
   }
   yoke__read_units(reader, yoke__node_child(root, "units"), yoke__node_child(root, "laws"), s);
+  yoke__read_twin_connections(reader, s);
   yoke__netlist_signals_read(reader, s);
   check_required(reader, root);
   check_times(reader, s);

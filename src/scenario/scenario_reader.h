@@ -41,6 +41,7 @@ typedef struct yoke_shape {
   size_t n_keys;
   const struct yoke_shape* entry;  // NAMES, LIST
   bool is_connection;              // KEYS: may also be written as the text "a.x -> b.y"
+  const char* text_key;            // KEYS: a text stands for a map with this key alone; else NULL
 } yoke_shape;
 
 // One key of a map: its name, who reads its value, what is below, and where in what the map fills the value goes. The
@@ -72,6 +73,10 @@ extern const yoke_shape yoke__shape_pace;
 extern const yoke_shape yoke__shape_safe;
 extern const yoke_shape yoke__shape_file;
 extern const yoke_shape yoke__shape_signals;
+extern const yoke_shape yoke__shape_inputs;  // of a port or a twin
+extern const yoke_shape yoke__shape_sensors;
+extern const yoke_shape yoke__shape_unknowns;
+extern const yoke_shape yoke__shape_noise;
 
 // Reads all keys of a map by its table; unknown keys are errors that name the nearest known one.
 // where: what the map is, for messages ("the file", "'time'"). Anything but a map is an error;
@@ -200,8 +205,20 @@ extern const yoke_scenario_watch yoke__no_watch;  // nothing given
 
 // Signals of a port without a model (scenario_signals.c).
 yoke_key_reader yoke__read_signals;  // yoke_scenario_signals
-// When all keys of the unit were read: they give it a kind, or should not be there.
-void yoke__signals_check(yoke_reader* reader, yoke_scenario_unit* unit, const char* where);
+// When all other keys of the unit were read: `inputs`; what there is gives it a kind, or should not be there.
+void yoke__signals_read(yoke_reader* reader, const yoke_node* node, yoke_scenario_unit* unit,
+                        const char* where);
+
+// Twins (scenario_twin.c).
+yoke_key_reader yoke__read_unknowns, yoke__read_filter, yoke__read_reset;  // yoke_scenario_twin
+extern const yoke_scenario_twin yoke__no_twin;                             // the defaults
+// When all other keys of the unit were read: `sensors` and `inputs` of a twin; its keys at a unit that is none.
+void yoke__read_twin(yoke_reader* reader, const yoke_node* node, yoke_scenario_unit* unit,
+                     const char* where);
+void yoke__twin_keys_refuse(yoke_reader* reader, const yoke_node* node,
+                            const yoke_scenario_unit* unit, const char* where);
+// Connections that stand in units, behind those of the file.
+void yoke__read_twin_connections(yoke_reader* reader, yoke_scenario* s);
 
 // ---- what is said to netlists (scenario_netlist.c)
 

@@ -99,6 +99,23 @@ static bool expand_connection(walker* w) {
   return true;
 }
 
+// A text that stands for a map with one key becomes that map.
+static bool expand_text(walker* w) {
+  const yoke_node before = *w->node;
+  w->node->kind = YOKE_NODE_MAP;
+  w->node->first = NULL;
+  w->node->n_children = 0;
+  yoke_node* child = add_child(w, w->node, w->shape->text_key);
+  if (child == NULL) {
+    return out_of_memory(w);
+  }
+  yoke_node* next = child->next;
+  *child = before;
+  child->next = next;
+  child->key = w->shape->text_key;
+  return true;
+}
+
 // The node must be a map to go on; nothing becomes an empty map. False: reported.
 static bool enter_map(walker* w) {
   if (w->node->kind == YOKE_NODE_MAP) {
@@ -114,6 +131,9 @@ static bool enter_map(walker* w) {
   }
   if (w->node->kind == YOKE_NODE_SCALAR && w->shape->is_connection) {
     return expand_connection(w);
+  }
+  if (w->node->kind == YOKE_NODE_SCALAR && w->shape->text_key != NULL) {
+    return expand_text(w);
   }
   char hint[WHERE_SIZE], found[YOKE_FOUND_SIZE];
   snprintf(hint, sizeof hint, ", which is %s", yoke__node_found(w->node, found));
@@ -167,9 +187,25 @@ static const yoke_shape* entry_shape(const walker* w, const char* name, bool exi
   return &yoke__shape_value;
 }
 
+// The same among names of the user's choice, which may contain dots themselves: the longest one that is there.
+static size_t longest_name(const walker* w) {
+  size_t longest = strcspn(w->rest, ".[");
+  for (const yoke_node* child = w->node->first; child != NULL; child = child->next) {
+    const size_t n = strlen(child->key);
+    if (n > longest && strncmp(child->key, w->rest, n) == 0 &&
+        (w->rest[n] == '\0' || w->rest[n] == '.' || w->rest[n] == '[')) {
+      longest = n;
+    }
+  }
+  return longest;
+}
+
 // Length of the next name of the path. Names of variables contain dots and brackets: the whole
 // rest, unless only a part up to an index is known.
 static size_t name_length(const walker* w) {
+  if (w->shape->kind == YOKE_SHAPE_NAMES) {
+    return longest_name(w);
+  }
   if (w->shape->kind != YOKE_SHAPE_VARIABLES) {
     return strcspn(w->rest, ".[");
   }

@@ -136,8 +136,13 @@ static bool check_doubled(yoke_reader* reader, const yoke_scenario_port* port) {
   return is_sound;
 }
 
-void yoke__signals_check(yoke_reader* reader, yoke_scenario_unit* unit, const char* where) {
+void yoke__signals_read(yoke_reader* reader, const yoke_node* node, yoke_scenario_unit* unit,
+                        const char* where) {
   const yoke_scenario_port* port = &unit->port;
+  const yoke_node* inputs = yoke__node_first_of(node, (const char* const[]){"inputs", NULL});
+  if (inputs != NULL) {
+    yoke__read_signals(reader, inputs, &unit->port.inputs, NULL);
+  }
   if (!port->inputs.is_given && !port->outputs.is_given) {
     return;
   }

@@ -1,6 +1,6 @@
 // The sections `units` and `laws`: what takes part in the system.
 //
-// A unit has exactly one key that says of which kind it is (`model`, `fmu`, `circuit`, `library`), a law has `law`;
+// A unit has exactly one key that says of which kind it is (`model`, `fmu`, `circuit`, `twin`, `library`), a law has `law`;
 // `library` and the name of a model go together. Settings under `with` and `start` are kept as nodes, since only the unit knows their types.
 #include <math.h>
 #include <stdio.h>
@@ -31,7 +31,8 @@ static void read_library(yoke_reader* reader, const yoke_node* node, yoke_scenar
   if (node == NULL || unit->is_kind_refused) {
     return;
   }
-  if (unit->kind == YOKE_KIND_FMU || unit->kind == YOKE_KIND_CIRCUIT) {
+  if (unit->kind == YOKE_KIND_FMU || unit->kind == YOKE_KIND_CIRCUIT ||
+      unit->kind == YOKE_KIND_TWIN) {
     yoke__error(reader->messages, node->key_place,
                 "a second kind 'library': the unit '%s' is already given by '%s'", unit->name,
                 yoke_unit_kind_text(unit->kind));
@@ -373,6 +374,7 @@ static const yoke_key unit_keys[] = {
     {"model", read_kind, &yoke__shape_value, 0, NULL},
     {"fmu", read_kind, &yoke__shape_value, 0, NULL},
     {"circuit", read_kind, &yoke__shape_value, 0, NULL},
+    {"twin", read_kind, &yoke__shape_value, 0, NULL},
     {"library", NULL, &yoke__shape_value, 0, NULL},
     {"with", read_with, &variables_shape, 0, NULL},
     {"start", read_start, &variables_shape, 0, NULL},
@@ -392,7 +394,6 @@ static const yoke_key unit_keys[] = {
     {"budget", yoke__key_number, &yoke__shape_value, OF(budget_s), &budget_range},
     {"thread", read_thread, &yoke__shape_value, OF(has_own_thread), threads},
     {"law", read_law_in_units, NULL, 0, NULL},
-    {"twin", read_later_kind, NULL, 0, NULL},
     {"meter", read_later_kind, NULL, 0, NULL},
     {"port", read_port, &yoke__shape_value, OF(port), ports},
     {"peer", yoke__key_text, &yoke__shape_value, OF(port.peer), NULL},
@@ -403,8 +404,13 @@ static const yoke_key unit_keys[] = {
     {"limits", read_limits, &limits_shape, OF(port), NULL},
     {"lost", yoke__key_integer, &yoke__shape_value, OF(port.most_lost), &lost_range},
     {"on_loss", yoke__key_choice, &yoke__shape_value, OF(on_loss), losses},
-    {"inputs", yoke__read_signals, &yoke__shape_signals, OF(port.inputs), NULL},
+    {"inputs", NULL, &yoke__shape_inputs, 0, NULL},
     {"outputs", yoke__read_signals, &yoke__shape_signals, OF(port.outputs), NULL},
+    {"sensors", NULL, &yoke__shape_sensors, 0, NULL},
+    {"unknown", yoke__read_unknowns, &yoke__shape_unknowns, OF(twin), NULL},
+    {"filter", yoke__read_filter, &yoke__shape_value, OF(twin), yoke__filter_words},
+    {"noise", yoke__key_map, &yoke__shape_noise, OF(twin), &yoke__shape_noise},
+    {"reset", yoke__read_reset, &yoke__shape_value, OF(twin), NULL},
 };
 
 static const yoke_key law_keys[] = {
@@ -464,9 +470,21 @@ static void check_kind(yoke_reader* reader, const yoke_node* node, yoke_scenario
   }
 }
 
+// Keys that mean something else for each kind.
+static void read_by_kind(yoke_reader* reader, const yoke_node* node, yoke_scenario_unit* unit,
+                         const char* where) {
+  if (unit->kind == YOKE_KIND_TWIN) {
+    yoke__read_twin(reader, node, unit, where);
+    return;
+  }
+  yoke__signals_read(reader, node, unit, where);
+  yoke__twin_keys_refuse(reader, node, unit, where);
+}
+
 static void read_unit(yoke_reader* reader, const yoke_node* node, bool is_law,
                       yoke_scenario_unit* unit) {
-  *unit = (yoke_scenario_unit){.name = node->key, .place = node->key_place, .is_law = is_law};
+  *unit = (yoke_scenario_unit){
+      .name = node->key, .place = node->key_place, .is_law = is_law, .twin = yoke__no_twin};
   yoke__name_check(reader, node, is_law ? "law" : "unit");
 
   // an alias or a duplicate was reported and is not read
@@ -485,13 +503,15 @@ static void read_unit(yoke_reader* reader, const yoke_node* node, bool is_law,
   const bool is_map =
       yoke__shape_walk(reader, node, is_law ? &law_shape : &unit_shape, where, unit);
   read_library(reader, yoke__node_first_of(node, (const char* const[]){"library", NULL}), unit);
-  yoke__signals_check(reader, unit, where);
+  if (!is_law) {
+    read_by_kind(reader, node, unit, where);
+  }
   if (is_map && unit->kind == YOKE_KIND_NONE && !unit->is_kind_refused) {
     yoke__error(reader->messages, node->key_place, "%s has no kind: expected the key %s", where,
                 is_law                ? "'law'"
                 : unit->port.is_given ? "'model', 'fmu', 'circuit' or 'library', or the signals of "
                                         "a machine in 'inputs' and 'outputs'"
-                                      : "'model', 'fmu', 'circuit' or 'library'");
+                                      : "'model', 'fmu', 'circuit', 'twin' or 'library'");
   }
   check_kind(reader, node, unit, where);
   if (!is_law && is_map) {
@@ -501,7 +521,7 @@ static void read_unit(yoke_reader* reader, const yoke_node* node, bool is_law,
     yoke__error(reader->messages, unit->step.place,
                 "%s: 'step' and 'calls' both say how often it is called: leave out one", where);
   }
-  if (unit->kind == YOKE_KIND_CIRCUIT) {
+  if (unit->kind == YOKE_KIND_CIRCUIT || unit->kind == YOKE_KIND_TWIN) {
     yoke__netlist_settings_read(reader, unit);
   }
 }

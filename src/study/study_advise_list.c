@@ -196,7 +196,7 @@ static void add_steps(builder* b) {
   for (size_t i = 0; i < s->n_connections; i++) {
     char path[64];
     snprintf(path, sizeof path, "connections[%zu].exchange", i);
-    if (s->connections[i].exchange.is_given) {
+    if (s->connections[i].exchange.is_given && !s->connections[i].is_of_unit) {
       add_step(b, path, &s->connections[i].exchange, b->by);
     }
   }
@@ -364,6 +364,9 @@ static void add_auto(builder* b) {
   }
   for (size_t i = 0; i < s->n_connections; i++) {
     const yoke_scenario_connection* c = &s->connections[i];
+    if (c->is_of_unit) {
+      continue;
+    }
     if (c->has_order || c->is_held) {
       add(b, "connections[%zu].method=auto", i);
     }

@@ -157,8 +157,8 @@ static void test_missing_keys(void** state) {
 static void test_units(void** state) {
   (void)state;
   static const mistake cases[] = {
-      {"  b: {}\n",
-       "5:3: error: unit 'b' has no kind: expected the key 'model', 'fmu', 'circuit' or 'library'"},
+      {"  b: {}\n", "5:3: error: unit 'b' has no kind: expected the key 'model', 'fmu', 'circuit', "
+                    "'twin' or 'library'"},
       {"  b:\n",
        "5:3: error: 'b': expected a map such as {model: oscillator.force}, found nothing"},
       {"  b: m\n", "5:6: error: 'b': expected a map, found the text 'm'"},
@@ -174,9 +174,9 @@ static void test_units(void** state) {
       {"  b: {circuit: x.cir, solver: {iterations: 0}}\n",
        "5:44: error: 'iterations': expected an integer from 1 to 1000, found 0"},
       {"  b: {circuit: x.cir, log: true}\n", "5:23: error: unit 'b': 'log' is for FMUs"},
-      {"  b: {port: x, twin: y}\n",
+      {"  b: {port: x, meter: y}\n",
        "5:13: error: 'port': expected none, udp or shm, found the text 'x'\n"
-       "5:16: error: twins are not supported by this version"},
+       "5:16: error: meters are not supported by this version"},
       {"  b: {model: m, port: udp}\n",
        "5:17: error: unit 'b': 'port' needs 'peer', the address of the other end, such as peer: "
        "127.0.0.1:47001"},
@@ -190,7 +190,8 @@ static void test_units(void** state) {
        "5:57: error: 'slope': expected a number greater than 0, found 0"},
       {"  b: {law: x}\n", "5:7: error: a law stands under 'laws', not under 'units'"},
       {"  b: {modle: x}\n",
-       "5:3: error: unit 'b' has no kind: expected the key 'model', 'fmu', 'circuit' or 'library'\n"
+       "5:3: error: unit 'b' has no kind: expected the key 'model', 'fmu', 'circuit', "
+       "'twin' or 'library'\n"
        "5:7: error: unknown key 'modle' in unit 'b'; did you mean 'model'?"},
       {"  b: {model: [x]}\n", "5:14: error: 'model': expected a text, found a list"},
       {"  b: {model: }\n", "5:14: error: 'model': expected a text, found nothing"},
@@ -338,7 +339,7 @@ static void test_all_errors_come_at_once(void** state) {
       "scheme: jacobian\n"
       "units:\n"
       "  left: {model: &m osc, stepp: 1}\n"
-      "  right: {twin: right.cir}\n"
+      "  right: {meter: right}\n"
       "  left: {model: m}\n"
       "connections:\n"
       "  - left.x -> right\n"
@@ -352,7 +353,7 @@ static void test_all_errors_come_at_once(void** state) {
       "iterative-gauss-seidel, found the text 'jacobian'; did you mean 'jacobi'?\n"
       "5:17: error: anchors are not supported: remove '&m'\n"
       "5:25: error: unknown key 'stepp' in unit 'left'; did you mean 'step'?\n"
-      "6:11: error: twins are not supported by this version\n"
+      "6:11: error: meters are not supported by this version\n"
       "7:3: error: the key 'left' was given before at line 5, column 3\n"
       "9:15: error: expected 'unit.variable', found 'right'\n"
       "10:40: error: 'order': expected an integer from 0 to 3, found 9\n"

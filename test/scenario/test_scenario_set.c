@@ -224,8 +224,8 @@ static void test_mistakes(void** state) {
                                 "or the long form"},
       {"laws.left={law: l}", "--set laws.left: error: 'left' not found in 'laws'"},
       {"order=[left, left]", "--set order: error: the unit 'left' is named twice"},
-      {"units.left.twin=x",
-       "--set units.left.twin: error: twins are not supported by this version"},
+      {"units.left.meter=x",
+       "--set units.left.meter: error: meters are not supported by this version"},
       {"record.from=11",
        "--set record.from: error: 'from': expected a time up to the stop 10, found 11"},
   };
