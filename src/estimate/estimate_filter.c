@@ -97,12 +97,16 @@ static void clear_results(yoke_estimate* f) {
   }
 }
 
+// z' of wrong guesses is wrong by much more than its own doubt: one step of noise comes on top, as for every later instant.
 static void start_covariance(const yoke_estimate* f) {
   const size_t n = f->n;
   memset(f->P, 0, n * n * sizeof *f->P);
   for (size_t i = 0; i < f->rho_at; i++) {
     const double sd = i < f->p ? f->setup.z_sd[i] : f->setup.rate_sd;
     f->P[i * (n + 1)] = sd * sd;
+    if (i >= f->p) {
+      f->P[i * (n + 1)] += f->setup.rate_walk * f->setup.rate_walk * f->setup.h;
+    }
   }
   for (size_t j = 0; j < f->n_rho; j++) {
     f->P[(f->rho_at + j) * (n + 1)] = f->start_sd[j] * f->start_sd[j];
@@ -195,14 +199,29 @@ yoke_status yoke__filter_take_sensors(yoke_estimate* f, const double readings[],
 
 // ---- judgement
 
+// Puts theta_j on a bound that it crossed; everything goes along as the covariance says it does (estimate projection; D. Simon,
+// IET Control Theory and Applications 4 (2010) 1303-1318). The covariance stays, so that theta can leave again.
+static void project(const yoke_estimate* f, size_t j, double bound) {
+  const size_t at = f->rho_at + j;
+  const double* row = f->P + at * f->n;
+  if (row[at] > 0.0) {
+    const double step = (bound - f->q[at]) / row[at];
+    for (size_t i = 0; i < f->n; i++) {
+      f->q[i] += step * row[i];
+    }
+  }
+  f->q[at] = bound;
+}
+
 // Keeps the unknowns within their bounds. YOKE_DIVERGED if an element was there for too long.
 static yoke_status keep_bounds(yoke_estimate* f) {
   yoke_status status = YOKE_OK;
+  const double* theta = f->q + f->rho_at;
   for (size_t j = 0; j < f->n_rho; j++) {
-    double* theta = &f->q[f->rho_at + j];
-    const double kept = fmin(fmax(*theta, f->lower[j]), f->upper[j]);
-    const bool is_hit = kept != *theta;
-    *theta = isnan(*theta) ? *theta : kept;
+    const bool is_hit = theta[j] < f->lower[j] || theta[j] > f->upper[j];
+    if (is_hit) {
+      project(f, j, theta[j] < f->lower[j] ? f->lower[j] : f->upper[j]);
+    }
     f->n_hits[j] += is_hit ? 1 : 0;
     f->n_at_bound[j] = is_hit ? f->n_at_bound[j] + 1 : 0;
     const yoke_unknown_kind kind = f->setup.unknowns[j].kind;
@@ -210,6 +229,11 @@ static yoke_status keep_bounds(yoke_estimate* f) {
         kind != YOKE_UNKNOWN_OFFSET) {
       status = diverge(f, YOKE_ESTIMATE_AT_BOUND);
     }
+  }
+
+  // one that was projected may have moved another one
+  for (size_t j = 0; j < f->n_rho; j++) {
+    f->q[f->rho_at + j] = fmin(fmax(theta[j], f->lower[j]), f->upper[j]);
   }
   return status;
 }

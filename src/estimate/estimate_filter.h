@@ -28,23 +28,25 @@ typedef enum yoke_estimate_method {
 } yoke_estimate_method;
 
 typedef enum yoke_unknown_kind {
-  YOKE_UNKNOWN_RESISTANCE,   // of resistors: R_e = factor_e * value
-  YOKE_UNKNOWN_CONDUCTANCE,  // the same, but the filter works with 1 / value; value, bounds and sd are still those of R
-  YOKE_UNKNOWN_CAPACITY,     // of capacities: c_i = factor_i * value
-  YOKE_UNKNOWN_INPUT,        // of inputs (heat or imposed temperatures): v_i = factor_i * value
-  YOKE_UNKNOWN_OFFSET,       // added to what sensor targets[0] reads
+  YOKE_UNKNOWN_RESISTANCE,  // of resistors: R_e = factor_e * value
+  YOKE_UNKNOWN_CONDUCTANCE,  // the same, but the filter works with 1 / value, unless the resistors lead to nodes that have no
+  // other one, whose temperature is linear in R; value, bounds, sd and walk are still those of R
+  YOKE_UNKNOWN_CAPACITY,  // of capacities: c_i = factor_i * value
+  YOKE_UNKNOWN_INPUT,     // of inputs (heat or imposed temperatures): v_i = factor_i * value
+  YOKE_UNKNOWN_OFFSET,    // added to what sensor targets[0] reads
 } yoke_unknown_kind;
 
 typedef struct yoke_unknown {
   yoke_unknown_kind kind;
   const char* name;
   const uint32_t* targets;  // resistors, capacities, inputs or a sensor
-  const double* factors;  // NULL: 1
+  const double* factors;    // NULL: 1
   size_t n_targets;
   double start, sd;  // first guess and its standard deviation
-  double walk;          // standard deviation of its drift in a second [unit/sqrt(s)]; 0: constant
-  double lower, upper;  // bounds; -INFINITY, INFINITY: none. Resistances and capacities stay within a factor of 1e6 of the start
-                        // in any case.
+  double walk;       // standard deviation of its drift in a second [unit/sqrt(s)]; 0: constant
+  double lower,
+      upper;  // bounds; -INFINITY, INFINITY: none. Resistances and capacities stay within a factor of 1e6 of the start
+              // in any case.
 } yoke_unknown;
 
 typedef struct yoke_sensor {
@@ -55,25 +57,30 @@ typedef struct yoke_sensor {
 
 typedef struct yoke_estimate_setup {
   const yoke_heat_network* network;
-  const double *g, *c;  // what is not unknown, and the guesses of what is are taken from the unknowns
+  const double *g,
+      *c;  // what is not unknown, and the guesses of what is are taken from the unknowns
   const yoke_sensor* sensors;
   const yoke_unknown* unknowns;
   const yoke_heat_row* outputs;  // of interest: virtual sensors
   size_t n_sensors, n_unknowns, n_outputs;
   yoke_estimate_method method;
-  double h;             // step [s]
-  const double* z_sd;   // standard deviation of each temperature at the start [K]
-  double rate_sd;       // derivative: of z' at the start [K/s]
-  double z_walk;        // of the temperatures [K/sqrt(s)]
-  double rate_walk;     // derivative: of z' [K/s/sqrt(s)], > 0 unless there is jitter. Walks of unknown inputs come on top.
-  bool has_loose_walks;  // derivative: walks of inputs move z' by as much as they should, but without correlation; for comparison
-  double gate;          // readings further than this many standard deviations from the expected are left out; 0: none are
-  double jitter;        // derivative: variance of the perfect measurements [W^2]
+  double h;            // step [s]
+  const double* z_sd;  // standard deviation of each temperature at the start [K]
+  double rate_sd;      // derivative: of z' at the start [K/s]
+  double z_walk;       // of the temperatures [K/sqrt(s)]
+  double
+      rate_walk;  // derivative: of z' [K/s/sqrt(s)], > 0 unless there is jitter. Walks of unknown inputs come on top.
+  bool
+      has_loose_walks;  // derivative: walks of inputs move z' by as much as they should, but without correlation; for comparison
+  double
+      gate;  // readings further than this many standard deviations from the expected are left out; 0: none are
+  double jitter;  // derivative: variance of the perfect measurements [W^2]
 } yoke_estimate_setup;
 
 // Counts since the start.
 typedef struct yoke_estimate_counts {
-  uint64_t n_steps, n_readings, n_missing, n_gated;  // predictions; readings with, without, and against the gate
+  uint64_t n_steps, n_readings, n_missing,
+      n_gated;  // predictions; readings with, without, and against the gate
 } yoke_estimate_counts;
 
 typedef enum yoke_estimate_state {
@@ -84,10 +91,10 @@ typedef enum yoke_estimate_state {
 // Why it diverged.
 typedef enum yoke_estimate_reason {
   YOKE_ESTIMATE_SOUND,
-  YOKE_ESTIMATE_NOT_FINITE,    // a number is not finite, or the network cannot be solved with the estimates
+  YOKE_ESTIMATE_NOT_FINITE,  // a number is not finite, or the network cannot be solved with the estimates
   YOKE_ESTIMATE_NOT_POSITIVE,  // a variance is not positive
-  YOKE_ESTIMATE_AT_BOUND,      // the same resistance or capacity was at its bound for YOKE_ESTIMATE_PATIENCE corrections in a row
-  YOKE_ESTIMATE_LOST,          // the readings were 10 standard deviations off, or beyond the gate, for as many
+  YOKE_ESTIMATE_AT_BOUND,  // the same resistance or capacity was at its bound for YOKE_ESTIMATE_PATIENCE corrections in a row
+  YOKE_ESTIMATE_LOST,  // the readings were 10 standard deviations off, or beyond the gate, for as many
 } yoke_estimate_reason;
 
 #define YOKE_ESTIMATE_PATIENCE 500

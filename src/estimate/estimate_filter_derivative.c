@@ -8,12 +8,13 @@
 // reading is 0 and whose noise is 0 (or `jitter`); it brings back what the prediction leaves out. All rows are linearised at the
 // same q, and the innovation of a row is corrected for what the rows before it moved: the result is that of all rows at once.
 //
-// Walks of unknown inputs move z' by g = d z'/d rho = Gc * factors. White noise of density w on rho' leaves in a step, to first
-// order in h Fc,
+// A walk of an unknown input moves z' by g = d z'/d rho = Gc * factors: with the variance w per step,
 //
-//   Q = w [h^3/3 g g'  h^2/2 g g'  h^2/2 g;  .  h g g'  h g;  .  .  h]
+//   Q = w phi phi',   phi = [0; g; 1]
 //
-// (the coherent form of rule (17)). Sources: thesis of Rodriguez, equations 4.28 to 4.40; specification, sections 6.2 and 6.4.
+// (the coherent form of rule (17)): the input jumps at the end of the step. phi fulfils the heat balance exactly. It has to: noise
+// that violates it, however little, would be found out by the perfect measurements and the walk with it. Sources: thesis of
+// Rodriguez, equations 4.28 to 4.40; specification, sections 6.2 and 6.4.
 #include <string.h>
 
 #include "estimate/estimate_filter_part.h"
@@ -32,38 +33,34 @@ static void fill_transition(const yoke_estimate* f) {
   }
 }
 
-// Adds a to an element and to its mirror image.
-static void add_both(size_t n, double Q[], size_t i, size_t j, double a) {
-  Q[i * n + j] += a;
-  if (i != j) {
-    Q[j * n + i] += a;
+// Noise that moves the states by phi with the variance w.
+static void add_noise(size_t n, double w, const double phi[], double Q[]) {
+  for (size_t a = 0; a < n; a++) {
+    for (size_t b = 0; b < n && phi[a] != 0.0; b++) {
+      Q[a * n + b] += w * (phi[a] * phi[b]);
+    }
   }
 }
 
-// g: p, how much z' moves with rho_j, which walks with the density w.
-static void add_walk(const yoke_estimate* f, size_t j, const double g[], double w) {
-  const size_t p = f->p, n = f->n, rho = f->rho_at + j;
-  const double h = f->setup.h;
-  const bool is_loose = f->setup.has_loose_walks;
-  for (size_t a = 0; a < p; a++) {
-    if (g[a] == 0.0) {
-      continue;
-    }
-    for (size_t b = is_loose ? a : 0; b < (is_loose ? a + 1 : p); b++) {
-      const double gg = g[a] * g[b] * w;
-      if (b <= a) {
-        add_both(n, f->Q, p + a, p + b, h * gg);
-      }
-      if (!is_loose) {
-        f->Q[a * n + b] += h * h * h / 3.0 * gg;
-        add_both(n, f->Q, a, p + b, 0.5 * h * h * gg);
-      }
-    }
-    if (!is_loose) {
-      add_both(n, f->Q, a, rho, 0.5 * h * h * w * g[a]);
-      add_both(n, f->Q, p + a, rho, h * w * g[a]);
+// z' moves with rho_j, an input, which walks with the variance w in a step.
+static void add_walk(const yoke_estimate* f, size_t j, double w) {
+  const yoke_unknown* unknown = &f->setup.unknowns[j];
+  const size_t p = f->p, n = f->n;
+  double* phi = f->prior;
+  memset(phi, 0, n * sizeof *phi);
+  for (size_t i = 0; i < p; i++) {
+    for (size_t t = 0; t < unknown->n_targets; t++) {
+      phi[p + i] += unknown->factors[t] * f->model.Gc[i * f->r + unknown->targets[t]];
     }
   }
+  if (f->setup.has_loose_walks) {
+    for (size_t i = p; i < 2 * p; i++) {
+      f->Q[i * (n + 1)] += w * (phi[i] * phi[i]);
+      phi[i] = 0.0;
+    }
+  }
+  phi[f->rho_at + j] = 1.0;
+  add_noise(n, w, phi, f->Q);
 }
 
 static void fill_noise(const yoke_estimate* f) {
@@ -75,20 +72,11 @@ static void fill_noise(const yoke_estimate* f) {
     f->Q[(p + i) * n + p + i] = s->rate_walk * s->rate_walk * s->h;
   }
   for (size_t j = 0; j < f->n_rho; j++) {
-    const yoke_unknown* unknown = &s->unknowns[j];
-    const double w = unknown->walk * unknown->walk;
-    if (w == 0.0 || f->frozen_sd[j] >= 0.0) {
-      continue;
-    }
-    f->Q[(f->rho_at + j) * (n + 1)] = w * s->h;
-    if (unknown->kind == YOKE_UNKNOWN_INPUT) {
-      for (size_t i = 0; i < p; i++) {
-        f->heat[i] = 0.0;
-        for (size_t t = 0; t < unknown->n_targets; t++) {
-          f->heat[i] += unknown->factors[t] * f->model.Gc[i * f->r + unknown->targets[t]];
-        }
-      }
-      add_walk(f, j, f->heat, w);
+    const double w = s->h * yoke__filter_walk_density(f, j);
+    if (w > 0.0 && s->unknowns[j].kind == YOKE_UNKNOWN_INPUT) {
+      add_walk(f, j, w);
+    } else {
+      f->Q[(f->rho_at + j) * (n + 1)] = w;
     }
   }
 }

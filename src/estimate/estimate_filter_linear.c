@@ -26,12 +26,6 @@ static void fill_transition(const yoke_estimate* f) {
   }
 }
 
-// Density of the walk of an unknown; 0 while it is frozen.
-static double walk_density(const yoke_estimate* f, size_t j) {
-  const double walk = f->setup.unknowns[j].walk;
-  return f->frozen_sd[j] >= 0.0 ? 0.0 : walk * walk;
-}
-
 static yoke_status fill_exact_noise(const yoke_estimate* f) {
   const size_t p = f->p, n = f->n;
   double *A = f->work, *W = f->work + n * n;
@@ -44,7 +38,7 @@ static yoke_status fill_exact_noise(const yoke_estimate* f) {
     W[i * n + i] = f->setup.z_walk * f->setup.z_walk;
   }
   for (size_t j = 0; j < f->n_rho; j++) {
-    W[(p + j) * (n + 1)] = walk_density(f, j);
+    W[(p + j) * (n + 1)] = yoke__filter_walk_density(f, j);
   }
   return yoke__discrete_noise(n, A, W, f->setup.h, f->Q, f->work + 2 * n * n);
 }
@@ -55,7 +49,7 @@ static void fill_short_noise(const yoke_estimate* f) {
   const double h = f->setup.h;
   memset(f->Q, 0, n * n * sizeof *f->Q);
   for (size_t j = 0; j < f->n_rho; j++) {
-    const double w = walk_density(f, j), *d = f->D + j * p;
+    const double w = yoke__filter_walk_density(f, j), *d = f->D + j * p;
     if (w == 0.0) {
       continue;
     }

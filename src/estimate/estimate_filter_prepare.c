@@ -187,12 +187,41 @@ static yoke_estimate_method choose_method(check* c) {
 
 // ---- copies
 
+// Does the resistor lead to a free node that has no other one? The temperature there is T + R Q, linear in R, and nothing else
+// depends on R.
+static bool is_leaf(const yoke_heat_network* network, uint32_t resistor) {
+  const uint32_t ends[] = {network->resistors[resistor].a, network->resistors[resistor].b};
+  bool is_found = false;
+  for (size_t end = 0; end < 2; end++) {
+    bool is_free = network->nodes[ends[end]].fixed == YOKE_HEAT_FREE;
+    for (size_t i = 0; i < network->n_capacities; i++) {
+      is_free = is_free && network->capacities[i].node != ends[end];
+    }
+    for (uint32_t e = 0; e < network->n_resistors; e++) {
+      const yoke_heat_resistor* r = &network->resistors[e];
+      is_free = is_free && (e == resistor || (r->a != ends[end] && r->b != ends[end]));
+    }
+    is_found = is_found || is_free;
+  }
+  return is_found;
+}
+
+// Conductances make the heat balances bilinear, but not the temperatures of leaves.
+static yoke_unknown_kind choose_kind(const yoke_heat_network* network, const yoke_unknown* u) {
+  bool are_leaves = true;
+  for (size_t t = 0; t < u->n_targets && u->kind == YOKE_UNKNOWN_CONDUCTANCE; t++) {
+    are_leaves = are_leaves && is_leaf(network, u->targets[t]);
+  }
+  return u->kind == YOKE_UNKNOWN_CONDUCTANCE && are_leaves ? YOKE_UNKNOWN_RESISTANCE : u->kind;
+}
+
 static yoke_status copy_unknowns(yoke_estimate* f, yoke_arena* arena) {
   const yoke_estimate_setup* from = &f->setup;
   yoke_unknown* unknowns = yoke__arena_array(arena, f->n_rho, sizeof *unknowns);
   YOKE_TRY_MEMORY(unknowns != NULL);
   for (size_t j = 0; j < f->n_rho; j++) {
     unknowns[j] = from->unknowns[j];
+    unknowns[j].kind = choose_kind(from->network, &from->unknowns[j]);
     const size_t n = unknowns[j].n_targets;
     uint32_t* targets = yoke__arena_array(arena, n, sizeof *targets);
     double* factors = yoke__arena_array(arena, n, sizeof *factors);

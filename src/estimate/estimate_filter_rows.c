@@ -25,6 +25,12 @@ double yoke__theta_scale(const yoke_unknown* unknown, double theta) {
   return unknown->kind == YOKE_UNKNOWN_CONDUCTANCE ? 1.0 / (theta * theta) : 1.0;
 }
 
+double yoke__filter_walk_density(const yoke_estimate* f, size_t j) {
+  const yoke_unknown* unknown = &f->setup.unknowns[j];
+  const double walk = unknown->walk / yoke__theta_scale(unknown, f->q[f->rho_at + j]);
+  return f->frozen_sd[j] >= 0.0 ? 0.0 : walk * walk;
+}
+
 // Conductance of a resistor factor * value, and its derivative by theta.
 static double conductance(const yoke_unknown* unknown, double factor, double theta) {
   return unknown->kind == YOKE_UNKNOWN_CONDUCTANCE ? theta / factor : 1.0 / (factor * theta);

@@ -97,8 +97,8 @@ static void add_noise(const yoke_estimate* f) {
     f->P[i * n + i] += f->setup.z_walk * f->setup.z_walk * h;
   }
   for (size_t j = 0; j < f->n_rho; j++) {
-    const double walk = f->setup.unknowns[j].walk, w = walk * walk, *d = f->D + j * p;
-    if (w == 0.0 || f->frozen_sd[j] >= 0.0) {
+    const double w = yoke__filter_walk_density(f, j), *d = f->D + j * p;
+    if (w == 0.0) {
       continue;
     }
     for (size_t a = 0; a < p; a++) {
