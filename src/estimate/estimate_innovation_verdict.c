@@ -129,9 +129,12 @@ static bool is_lost(const yoke_finding* nis) {
 yoke_twin_verdict yoke__consistency_verdict(const yoke_consistency* c, bool has_diverged,
                                             yoke_finding* why) {
   yoke_finding worst = {.statistic = YOKE_STATISTIC_NONE};
-  keep_worst(&c->window, &worst);
   for (size_t i = 0; i < c->n_sensors; i++) {
     keep_worst(&c->sensors[i].window, &worst);
+  }
+  // NIS names no sensor: a reason only where no sensor alone is one
+  if (!(worst.excess > 1)) {
+    keep_worst(&c->window, &worst);
   }
   const yoke_finding* nis =
       c->window.now.statistic != YOKE_STATISTIC_NONE ? &c->window.now : &c->window.last;
