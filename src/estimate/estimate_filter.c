@@ -389,6 +389,15 @@ void yoke__estimate_unknown(const yoke_estimate* f, size_t unknown, double* valu
   *sd = theta_sd * yoke__theta_scale(u, f->q[at]);
 }
 
+double yoke__estimate_excursion(const yoke_estimate* f, size_t unknown) {
+  const yoke_unknown* u = &f->setup.unknowns[unknown];
+  if (u->kind != YOKE_UNKNOWN_INPUT && u->kind != YOKE_UNKNOWN_OFFSET) {
+    return 0.0;
+  }
+  const double t = (double)f->head->counts.n_steps * f->setup.h;
+  return (f->q[f->rho_at + unknown] - u->start) / hypot(u->sd, u->walk * sqrt(t));
+}
+
 uint64_t yoke__estimate_bound_hits(const yoke_estimate* f, size_t unknown) {
   return f->n_hits[unknown];
 }

@@ -121,6 +121,11 @@ yoke_status yoke__estimate_set_elements(yoke_estimate* f, const double g[], cons
 // Values and standard deviations now, with the inputs of the last call.
 void yoke__estimate_output(const yoke_estimate* f, size_t output, double* value, double* sd);
 void yoke__estimate_unknown(const yoke_estimate* f, size_t unknown, double* value, double* sd);
+// How far the estimate of an input or offset is from its guess, over what guess and walk allow by now:
+// (value - start) / sqrt(sd^2 + walk^2 t). Where as much is unknown as there are sensors, a wrong model leaves the innovations in
+// order: the unknowns take the fault upon them, and only this shows it. 0 for resistances and capacities, whose guesses are rough.
+double yoke__estimate_excursion(const yoke_estimate* f, size_t unknown);
+#define YOKE_ESTIMATE_FAR 5.0  // more than chance, at any time of a run
 uint64_t yoke__estimate_bound_hits(const yoke_estimate* f, size_t unknown);
 // Of the last correction: reading less expectation, and the standard deviation that the filter expected of it; both NaN if the
 // sensor had no reading. Each sensor is expected with the knowledge of those before it, so that innovations are independent.
