@@ -238,6 +238,13 @@ static void print_trust(const json_t* system) {
   yoke__view_print_all(json_object_get(trust, "limits"), "  limit of {signal}: {limit}\n");
 }
 
+static void print_limits(const json_t* system) {
+  const json_t* limits = json_object_get(system, "limits");
+  printf("%s", json_array_size(limits) > 0 ? "\nlimits\n" : "");
+  yoke__view_print_all(limits, "  {level} {side} {limit}{dimension? {dimension}}: {signal}\n");
+  yoke__view_print(system, "{limits_not_listed?  and {limits_not_listed} more\n}");
+}
+
 // ---- the whole
 
 static int print_system(char** document) {
@@ -278,6 +285,7 @@ static int print_system(char** document) {
   print_couplings(system);
   print_bonds(system);
   print_orders(system);
+  print_limits(system);
   print_trust(system);
   yoke__view_print(json_object_get(system, "recorded"),
                    "\nrecorded    {signals} signals every {interval} s\n");

@@ -16,6 +16,9 @@ extern const char* const yoke__mu_words[];
 // --set is missing.
 yoke_status yoke__api_check_settings(const yoke_load_settings** settings, bool is_good);
 
+// Limits of signals that a document lists, besides those that were exceeded.
+#define YOKE_MAX_LISTED_LIMITS 1000
+
 // The resolved system; key NULL: as a document of its own.
 void yoke__describe_system(const yoke_system* system, const char* key, yoke_json* json);
 // Its iteration: nothing for schemes that do not iterate (api_iteration.c).

@@ -519,6 +519,27 @@ static void describe_trust(const yoke_scenario_trust* trust, yoke_json* json) {
   yoke__json_end_object(json);
 }
 
+// ---- limits of signals
+
+// One entry per number, as the patterns were resolved.
+static void describe_limits(const yoke_system* system, yoke_json* json) {
+  const size_t n =
+      system->n_limits < YOKE_MAX_LISTED_LIMITS ? system->n_limits : YOKE_MAX_LISTED_LIMITS;
+  yoke__json_begin_array(json, "limits");
+  for (size_t i = 0; i < n; i++) {
+    const yoke_system_limit* limit = &system->limits[i];
+    yoke__json_begin_object(json, NULL);
+    yoke__json_string(json, "signal", limit->name);
+    yoke__json_string(json, "dimension", limit->dim);
+    yoke__json_string(json, "level", limit->source->is_stop ? "stop" : "warn");
+    yoke__json_string(json, "side", limit->source->is_above ? "above" : "below");
+    yoke__json_number(json, "limit", limit->source->value);
+    yoke__json_end_object(json);
+  }
+  yoke__json_end_array(json);
+  yoke__json_integer(json, "limits_not_listed", (int64_t)(system->n_limits - n));
+}
+
 // ---- the whole
 
 static void describe_times(const yoke_system* system, yoke_json* json) {
@@ -597,6 +618,9 @@ void yoke__describe_system(const yoke_system* system, const char* key, yoke_json
   }
   yoke__json_end_array(json);
   describe_orders(system, json);
+  if (system->n_limits > 0) {
+    describe_limits(system, json);
+  }
   describe_trust(&system->scenario->trust, json);
   yoke__json_begin_object(json, "recorded");
   yoke__json_integer(json, "signals", (int64_t)system->n_columns);

@@ -237,6 +237,16 @@ static yoke_message describe_limit(const yoke_simulation* simulation, const yoke
       .severity = YOKE_ERROR, .status = YOKE_STOPPED, .time = (double)NAN, .text = words->text};
 }
 
+// The same of a limit of a signal.
+static yoke_message describe_signal_limit(const yoke_simulation* simulation, size_t i,
+                                          limit_words* words) {
+  char what[480];
+  yoke__master_limit_text(simulation->system, simulation->state, i, what, sizeof what);
+  snprintf(words->text, sizeof words->text, "quality limit: %s", what);
+  return (yoke_message){
+      .severity = YOKE_ERROR, .status = YOKE_STOPPED, .time = (double)NAN, .text = words->text};
+}
+
 // What ended the run, as its failure: growth, or a limit.
 static void note_stop(yoke_simulation* simulation) {
   yoke_divergence divergence;
@@ -248,6 +258,13 @@ static void note_stop(yoke_simulation* simulation) {
       const yoke_message message = yoke__api_divergence_message(&divergence);
       yoke__failure_set(&simulation->loop.failure, &message, YOKE_NOT_FOUND);
     }
+    return;
+  }
+  if (simulation->state->watch.limited_by != YOKE_NOT_FOUND) {
+    limit_words words;
+    const yoke_message message =
+        describe_signal_limit(simulation, simulation->state->watch.limited_by, &words);
+    yoke__failure_set(&simulation->loop.failure, &message, YOKE_NOT_FOUND);
     return;
   }
   size_t n = 0, n_more = 0;
@@ -330,15 +347,39 @@ yoke_status yoke_simulation_run_to(yoke_simulation* simulation, double t) {
 }
 
 static bool is_violated(const yoke_simulation* simulation) {
-  return simulation->state->ledger != NULL && yoke__ledger_is_violated(simulation->state->ledger);
+  const yoke_state* state = simulation->state;
+  return (state->ledger != NULL && yoke__ledger_is_violated(state->ledger)) ||
+         yoke__master_is_limited(simulation->system, state);
 }
 
 #define MAX_LIMITS 5  // violated limits that are reported one by one; the summary has all of them
 
-// Limits of the system file that were exceeded without ending the run.
+static void report_more(yoke_simulation* simulation, size_t n) {
+  if (n > MAX_LIMITS) {
+    yoke_fail(&simulation->sink, YOKE_STOPPED, "and %zu more: summary.json lists them",
+              n - MAX_LIMITS);
+  }
+}
+
+// Limits of signals that were exceeded without ending the run.
+static void report_signal_limits(yoke_simulation* simulation) {
+  const yoke_watch* watch = &simulation->state->watch;
+  size_t n = 0;
+  for (size_t i = 0; i < simulation->system->n_limits; i++) {
+    if (watch->limits[i].n_beyond > 0 && i != watch->limited_by && ++n <= MAX_LIMITS) {
+      limit_words words;
+      const yoke_message message = describe_signal_limit(simulation, i, &words);
+      yoke_send(&simulation->sink, &message);
+    }
+  }
+  report_more(simulation, n);
+}
+
+// Limits of bonds in the system file that were exceeded without ending the run.
 static void report_limits(yoke_simulation* simulation) {
   size_t n = 0, n_more = 0, n_given = 0;
-  if (!is_violated(simulation)) {
+  const yoke_ledger* ledger = simulation->state->ledger;
+  if (ledger == NULL || !yoke__ledger_is_violated(ledger)) {
     return;
   }
   const yoke_alarm* alarms = yoke__ledger_alarms(simulation->state->ledger, &n, &n_more);
@@ -350,10 +391,7 @@ static void report_limits(yoke_simulation* simulation) {
     const yoke_message message = describe_limit(simulation, &alarms[i], &words);
     yoke_send(&simulation->sink, &message);
   }
-  if (n_given > MAX_LIMITS) {
-    yoke_fail(&simulation->sink, YOKE_STOPPED, "and %zu more: summary.json lists them",
-              n_given - MAX_LIMITS);
-  }
+  report_more(simulation, n_given);
 }
 
 // A signal that grew without bounds though nothing ended the run.
@@ -511,6 +549,7 @@ static yoke_status run(yoke_simulation* simulation, const yoke_run_settings* set
     simulation->run_cpu_ns = yoke__os_cpu_ns() - job.cpu_ns;
     yoke__api_report_iteration(simulation);
     report_fallbacks(simulation);
+    report_signal_limits(simulation);
     if (status != YOKE_STOPPED) {
       report_limits(simulation);
       yoke__api_report_divergence(simulation);

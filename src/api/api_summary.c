@@ -207,6 +207,42 @@ static void json_alarms(const yoke_ledger* ledger, const yoke_system* system, yo
   yoke__json_integer(json, "alarms_not_listed", (int64_t)n_more);
 }
 
+// Limits of signals and what became of them: those that were exceeded, and as many of the others as there is room for.
+static void json_signal_limits(const yoke_system* system, const yoke_state* state,
+                               yoke_json* json) {
+  size_t n_held = 0;
+  yoke__json_begin_array(json, "limits");
+  for (size_t i = 0; i < system->n_limits; i++) {
+    const yoke_system_limit* limit = &system->limits[i];
+    const yoke_limit* found = &state->watch.limits[i];
+    if (found->n_beyond == 0 && ++n_held > YOKE_MAX_LISTED_LIMITS) {
+      continue;
+    }
+    yoke__json_begin_object(json, NULL);
+    yoke__json_string(json, "signal", limit->name);
+    yoke__json_string(json, "dimension", limit->dim);
+    yoke__json_string(json, "level", limit->source->is_stop ? "stop" : "warn");
+    yoke__json_string(json, "side", limit->source->is_above ? "above" : "below");
+    yoke__json_number(json, "limit", limit->source->value);
+    yoke__json_integer(json, "steps_beyond", found->n_beyond);
+    yoke__json_boolean(json, "ended_run", state->is_stopped && i == state->watch.limited_by);
+    if (found->n_beyond > 0) {
+      char text[512];
+      yoke__json_number(json, "time", found->t);
+      yoke__json_number(json, "value", found->value);
+      yoke__json_number(json, "worst_time", found->t_worst);
+      yoke__json_number(json, "worst", found->worst);
+      yoke__master_limit_text(system, state, i, text, sizeof text);
+      yoke__json_string(json, "text", text);
+    }
+    yoke__json_end_object(json);
+  }
+  yoke__json_end_array(json);
+  yoke__json_integer(json, "limits_not_listed",
+                     n_held > YOKE_MAX_LISTED_LIMITS ? (int64_t)(n_held - YOKE_MAX_LISTED_LIMITS)
+                                                     : 0);
+}
+
 // Where the same run with half the steps is known, what that says of the energy is the better explanation.
 static double explain(const yoke_simulation* simulation, size_t i, yoke_ledger_result* result) {
   const yoke_trust* trust = simulation->trust;
@@ -690,6 +726,9 @@ static void json_summary(const yoke_simulation* simulation, yoke_json* json) {
   }
   if (state != NULL && state->ledger != NULL) {
     json_ledger(simulation, json);
+  }
+  if (state != NULL && system->n_limits > 0) {
+    json_signal_limits(system, state, json);
   }
   if (state != NULL) {
     json_clusters(system, state, json);

@@ -8,7 +8,8 @@
 //   4  outputs of slow units that end here become visible
 //   5  exchange: laws and fresh units, then copies, then samples for the coupling groups
 //   6  the ledger observes the samples (residual power), alarms; the residual may choose the next step; at the end of a macro
-//      step the growth of the judged signals is observed, and their values are kept if somebody asked for them
+//      step the growth of the judged signals is observed, limits of signals are checked, and values are kept if somebody asked
+//      for them
 //   7  a row for the recorder, if one is due
 #ifndef YOKE_MASTER_H
 #define YOKE_MASTER_H
@@ -150,7 +151,14 @@ typedef struct yoke_trace {
   bool has_gap;    // a state was restored that lies beyond the rows kept so far
 } yoke_trace;
 
-// What is seen of the judged signals.
+// What became of a limit of a signal.
+typedef struct yoke_limit {
+  int64_t n_beyond;       // macro steps at whose end the value was beyond it, the start included
+  double t, value;        // the first of them [s]
+  double t_worst, worst;  // the value furthest beyond
+} yoke_limit;
+
+// What is seen of signals at the ends of macro steps.
 typedef struct yoke_watch {
   int64_t wait;     // slots to the end of the macro step
   int64_t n_steps;  // macro steps done
@@ -166,8 +174,10 @@ typedef struct yoke_watch {
       times[YOKE_GROWTH_LATE];  // of the last macro steps, by their number, where they are needed
   double*
       t_latched;  // per judged signal, if the residual chooses the step: when its alarm came; NaN: never
-  size_t stopped_by;  // the judged signal whose growth ended the run; YOKE_NOT_FOUND: none
-  yoke_trace* trace;  // NULL: nobody asked
+  size_t stopped_by;   // the judged signal whose growth ended the run; YOKE_NOT_FOUND: none
+  yoke_trace* trace;   // NULL: nobody asked
+  yoke_limit* limits;  // as system->limits
+  size_t limited_by;   // the stop limit that was exceeded first; YOKE_NOT_FOUND: none
 } yoke_watch;
 
 // Fallbacks of one loop that are kept: each is twice as long as the one before, so there are never more.
@@ -427,6 +437,10 @@ size_t yoke__master_find_diverged(const yoke_system* system, const yoke_state* s
 // A sentence about it, with its name.
 void yoke__master_growth_text(const yoke_system* system, size_t signal,
                               const yoke_signal_growth* growth, char* to, size_t size);
+// Limits of signals (master_limit.c): whether any was exceeded; a sentence about one that was.
+bool yoke__master_is_limited(const yoke_system* system, const yoke_state* state);
+void yoke__master_limit_text(const yoke_system* system, const yoke_state* state, size_t i, char* to,
+                             size_t size);
 // From here on the values of n signals (indices into Y; NULL: all judged signals) are kept in state->watch.trace, every so many
 // macro steps and at most so many bytes, else a multiple of these. Before the first step, with memory of its own that is
 // freed with the state; YOKE_BAD_ARG after it, YOKE_NO_MEMORY.
@@ -587,6 +601,13 @@ void yoke__master_start_watch(const yoke_system* system, yoke_state* state);
 void yoke__master_watch(const yoke_system* system, yoke_state* state);
 void yoke__master_image_watch(const yoke_system* system, yoke_state* state, yoke_image* image);
 void yoke__master_end_watch(yoke_state* state);
+// Limits of signals (master_limit.c): memory; the consistent start, with a warning about those that are exceeded there; the end
+// of a macro step; saved states.
+yoke_status yoke__master_layout_limits(const yoke_system* system, yoke_state* state);
+void yoke__master_start_limits(const yoke_system* system, yoke_state* state,
+                               yoke_messages* messages);
+void yoke__master_check_limits(const yoke_system* system, yoke_state* state);
+void yoke__master_image_limits(const yoke_system* system, yoke_state* state, yoke_image* image);
 // Loops that fall back (master_fallback.c): memory, the consistent start, after an exchange, saved states.
 yoke_status yoke__master_layout_guard(const yoke_system* system, yoke_state* state);
 void yoke__master_start_guard(yoke_state* state);

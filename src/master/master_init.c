@@ -535,6 +535,7 @@ yoke_status yoke__master_initialise(yoke_system* system, yoke_state* state,
   }
   yoke__master_start_ledger(system, state);
   yoke__master_start_watch(system, state);
+  yoke__master_start_limits(system, state, messages);
   yoke__master_start_guard(state);
   return status;
 }

@@ -1,4 +1,5 @@
-// What is seen of the judged signals at the end of every macro step: their growth, and on request their values.
+// What is seen of the judged signals at the end of every macro step: their growth, and on request their values. Limits of
+// signals: master_limit.c.
 //
 // Signals that are exchanged more rarely than macro steps end are looked at when they are exchanged: those with the same
 // interval make a group.
@@ -53,6 +54,7 @@ static bool has_group(const yoke_watch* watch, int64_t every) {
 
 yoke_status yoke__master_layout_watch(const yoke_system* system, yoke_state* state) {
   yoke_watch* watch = &state->watch;
+  YOKE_TRY(yoke__master_layout_limits(system, state));
   watch->groups = yoke__arena_array(&state->arena, system->n_judged + 1, sizeof *watch->groups);
   watch->t_latched = yoke__arena_array(&state->arena, system->n_judged + 1, sizeof(double));
   watch->places = yoke__arena_array(&state->arena, system->n_judged + 1, sizeof *watch->places);
@@ -66,7 +68,8 @@ yoke_status yoke__master_layout_watch(const yoke_system* system, yoke_state* sta
   }
   // what most systems need is done without a call
   const bool is_plain = watch->n_groups == 1 && watch->groups[0].every == 1 &&
-                        !system->is_adaptive && !system->scenario->stops_growth;
+                        !system->is_adaptive && !system->scenario->stops_growth &&
+                        system->n_limits == 0;
   watch->plain = is_plain ? watch->groups[0].growth : NULL;
   watch->plain_y = watch->groups[0].y;
   return YOKE_OK;
@@ -280,6 +283,9 @@ void yoke__master_watch(const yoke_system* system, yoke_state* state) {
       }
     }
   }
+  if (system->n_limits > 0) {
+    yoke__master_check_limits(system, state);
+  }
   if (watch->trace != NULL) {
     keep(state);
   }
@@ -300,6 +306,7 @@ void yoke__master_image_watch(const yoke_system* system, yoke_state* state, yoke
     YOKE_IMAGE_VALUE(image, group->wait);
     yoke__growth_image(group->growth, image);
   }
+  yoke__master_image_limits(system, state, image);
   if (image->from != NULL && state->tape != NULL) {
     state->tape->is_broken = true;
   }

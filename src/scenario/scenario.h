@@ -348,6 +348,19 @@ typedef struct yoke_scenario_watch {
   double period, window, settle, persist, hysteresis;
 } yoke_scenario_watch;
 
+typedef struct yoke_scenario_name {
+  const char* text;
+  yoke_place place;
+} yoke_scenario_name;
+
+// A limit of a signal in its own unit (`quality: {stop: {above: {...}}}`).
+typedef struct yoke_scenario_signal_limit {
+  yoke_scenario_name signal;  // a name or a glob pattern
+  double value;
+  bool is_above;  // it must not rise above the value; else it must not fall below
+  bool is_stop;   // ends the run; else it is only noted
+} yoke_scenario_signal_limit;
+
 typedef enum yoke_bond_residual { YOKE_BOND_SAMPLES, YOKE_BOND_PARTNER_HELD } yoke_bond_residual;
 
 // Several pairs make a vector bond.
@@ -376,11 +389,6 @@ typedef struct yoke_scenario_coupling {
   const yoke_node* node;   // the whole map; the method reads its own parameters
   bool is_where_possible;  // connections that the method cannot serve are held, without a message
 } yoke_scenario_coupling;
-
-typedef struct yoke_scenario_name {
-  const char* text;
-  yoke_place place;
-} yoke_scenario_name;
 
 // Which companions judge a run (docs/trust.md).
 typedef enum yoke_companions {
@@ -454,7 +462,9 @@ typedef struct yoke_scenario {
   size_t n_couplings;
   bool is_finding;    // bonds are found from dimensions (`quality: {find: false}` turns it off)
   bool stops_growth;  // a signal that diverges ends the run (`quality: {stop: {growth: true}}`)
-  yoke_scenario_watch watch;  // `quality`
+  yoke_scenario_watch watch;                        // `quality`
+  const yoke_scenario_signal_limit* signal_limits;  // and its limits of signals
+  size_t n_signal_limits;
   yoke_scenario_trust trust;
   const yoke_scenario_name* record_signals;  // glob patterns; default one "*"
   size_t n_record_signals;

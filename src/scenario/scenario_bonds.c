@@ -101,8 +101,8 @@ static const yoke_key bond_keys[] = {
     {"residual", yoke__key_choice, &yoke__shape_value, OF(residual), residuals},
     {"mu", yoke__key_number, &yoke__shape_value, OF(mu), &mu_range},
     {"energy", yoke__key_number, &yoke__shape_value, OF(energy), &yoke__range_positive},
-    WATCH("warn", &yoke__shape_limits),
     // without what `quality` has beside the limits
+    {"warn", yoke__key_map, &yoke__shape_limits, OF(watch.warn), &yoke__shape_limits},
     {"stop", yoke__key_map, &yoke__shape_limits, OF(watch.stop), &yoke__shape_limits},
     WATCH("period", &yoke__shape_value),
     WATCH("window", &yoke__shape_value),

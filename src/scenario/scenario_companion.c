@@ -213,6 +213,7 @@ static void change(maker* m, const yoke_scenario* from, const yoke_companion_uni
     couplings[i].node = thin_map(m, couplings[i].node);
   }
   no_stop(&to->watch);
+  to->n_signal_limits = 0;
   to->units = units;
   to->connections = connections;
   to->n_connections = n_all;

@@ -86,7 +86,8 @@ static yaml_node_t* find_child(editor* e, const yaml_node_t* map, const char* ke
 
 // Behind these the rest of a path is the name of a variable, dots and brackets included.
 static bool is_before_name(const editor* e) {
-  static const char* const keys[] = {"with.", "start.", "values.", "limits."};
+  static const char* const keys[] = {"with.",       "start.",      "values.",     "limits.",
+                                     "stop.above.", "stop.below.", "warn.above.", "warn.below."};
   for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
     const size_t n = strlen(keys[i]);
     if ((size_t)(e->rest - e->path) > n && memcmp(e->rest - n, keys[i], n) == 0 &&

@@ -209,6 +209,15 @@ static void lower_limits(yoke_reader* reader, const yoke_scenario* s, yoke_scena
   trust->limits = all == NULL ? trust->limits : all;
 }
 
+static void lower_signal_limits(yoke_reader* reader, yoke_scenario* s) {
+  yoke_scenario_signal_limit* all = yoke__reader_array(reader, s->n_signal_limits, sizeof *all);
+  for (size_t i = 0; all != NULL && i < s->n_signal_limits; i++) {
+    all[i] = s->signal_limits[i];
+    all[i].signal.text = lower_pattern(reader, s, all[i].signal.text);
+  }
+  s->signal_limits = all == NULL ? s->signal_limits : all;
+}
+
 void yoke__netlist_signals_read(yoke_reader* reader, yoke_scenario* s) {
   bool has_any = false;
   for (size_t i = 0; i < s->n_units; i++) {
@@ -227,5 +236,8 @@ void yoke__netlist_signals_read(yoke_reader* reader, yoke_scenario* s) {
   lower_patterns(reader, s, &s->trust.signals, s->trust.n_signals);
   if (s->trust.n_limits > 0) {
     lower_limits(reader, s, &s->trust);
+  }
+  if (s->n_signal_limits > 0) {
+    lower_signal_limits(reader, s);
   }
 }

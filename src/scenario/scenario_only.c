@@ -83,7 +83,7 @@ yoke_status yoke__scenario_keep_only(yoke_scenario* s, const char* name, yoke_me
   s->stop.value = yoke__decimal_value(s->stop.exact);
   s->units = alone;
   s->n_units = 1;
-  s->n_connections = s->n_bonds = s->n_couplings = s->n_order = 0;
+  s->n_connections = s->n_bonds = s->n_couplings = s->n_order = s->n_signal_limits = 0;
   s->scheme = YOKE_JACOBI;
   s->adaptive.is_given = false;
   s->calls = 1;

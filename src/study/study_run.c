@@ -408,8 +408,13 @@ static yoke_status check_limits(run* r, bool is_end) {
   return YOKE_OK;
 }
 
-// The system's own stop limits, as the ledger has noted them.
+// The system's own stop limits: of signals, and as the ledger has noted them.
 static yoke_status check_quality(run* r) {
+  if (r->state->watch.limited_by != YOKE_NOT_FOUND && r->state->is_stopped) {
+    char reason[320];
+    yoke__master_limit_text(r->system, r->state, r->state->watch.limited_by, reason, sizeof reason);
+    return note(r, YOKE_RUN_QUALITY, reason);
+  }
   size_t n = 0, n_more = 0;
   const yoke_alarm* alarms =
       r->state->ledger == NULL ? NULL : yoke__ledger_alarms(r->state->ledger, &n, &n_more);

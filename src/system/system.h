@@ -352,6 +352,15 @@ typedef struct yoke_system_signal {
   bool is_in_bond;
 } yoke_system_signal;
 
+// A limit of one number (`quality: {stop: {above: ...}}`).
+typedef struct yoke_system_limit {
+  const yoke_scenario_signal_limit* source;
+  const char* name;  // as a column of a recording has it
+  const char* dim;   // "" if there is none
+  bool is_fetched;   // a local quantity: `at` bytes in V; else number `at` of Y
+  size_t at;
+} yoke_system_limit;
+
 // What a recorded column reads.
 typedef enum yoke_column_source {
   YOKE_COLUMN_Y,      // number at index of Y
@@ -419,6 +428,8 @@ typedef struct yoke_system {
 
   const yoke_system_signal* judged;  // in order of Y
   size_t n_judged;
+  const yoke_system_limit* limits;  // in order of the units
+  size_t n_limits;
   // Per unit: the loop of units and laws that depend on each other it belongs to, numbered by their first unit;
   // YOKE_NOT_FOUND: none. A unit connected to itself is a loop.
   const size_t* unit_loops;
@@ -556,6 +567,7 @@ yoke_status yoke__system_report_idle(yoke_system* system);   // system_idle.c
 yoke_status yoke__system_lay_record(yoke_system* system);    // system_record.c
 yoke_status yoke__system_list_signals(yoke_system* system);  // system_signals.c
 yoke_status yoke__system_check_trust(yoke_system* system);   // system_trust.c: names of `trust`
+yoke_status yoke__system_list_limits(yoke_system* system);   // system_limits.c: those of `quality`
 // Asserts that every index lies inside of what it points into; always YOKE_OK.
 yoke_status yoke__system_lay_safe(yoke_system* system);  // system_safe.c
 // Whether the system can be paced by the clock; a message says why not.
@@ -611,6 +623,11 @@ yoke_status yoke__system_lay_taps(yoke_system* system);  // system_taps.c
 // True if a connection feeds one of n elements of a variable.
 bool yoke__system_is_fed(const yoke_system* system, size_t unit, size_t variable, size_t element,
                          size_t n);
+// Does the pattern mean an element of a variable: by its name, or by that of the whole variable?
+bool yoke__system_is_named(const yoke_system* system, const char* pattern, size_t unit,
+                           size_t variable, size_t element);
+// A variable that is neither dense nor a typed output yet is fetched with these after each step: where in V.
+size_t yoke__system_fetch(yoke_system* system, yoke_system_unit* unit, size_t variable);
 // Does an output decide about the verdict (`trust: {signals}`; none given: all do)?
 bool yoke__system_decides(const yoke_system* system, size_t unit, size_t variable, size_t element);
 // The largest error that the file allows an output, in its own unit; NaN: none given. The last one of the file counts.

@@ -32,8 +32,7 @@ static bool is_wanted(yoke_system* system, const char* name, const yoke_variable
   return is_any_hit;
 }
 
-// a variable that is neither dense nor a typed output yet is fetched with them after each step
-static size_t fetch_at(yoke_system* system, yoke_system_unit* unit, size_t variable) {
+size_t yoke__system_fetch(yoke_system* system, yoke_system_unit* unit, size_t variable) {
   for (size_t i = 0; i < unit->n_typed_outputs; i++) {
     if (unit->typed_outputs[i].variable == variable) {
       return unit->typed_outputs[i].at;
@@ -101,7 +100,7 @@ static yoke_status add_element(yoke_system* system, size_t unit_index, size_t va
   }
   if (dense == YOKE_NOT_DENSE) {
     source->source = YOKE_COLUMN_TYPED;
-    source->index = fetch_at(system, unit, variable) + i * element_size;
+    source->index = yoke__system_fetch(system, unit, variable) + i * element_size;
   } else if (v->causality == YOKE_OUTPUT) {
     source->source = YOKE_COLUMN_Y;
     source->index = unit->y + dense + i;

@@ -12,8 +12,8 @@ static bool is_real_output(const yoke_system_unit* unit, size_t variable) {
          unit->unit.dense[variable] != YOKE_NOT_DENSE;
 }
 
-static bool is_match(const yoke_system* system, const char* pattern, size_t unit, size_t variable,
-                     size_t element) {
+bool yoke__system_is_named(const yoke_system* system, const char* pattern, size_t unit,
+                           size_t variable, size_t element) {
   const yoke_system_unit* u = &system->units[unit];
   const yoke_variable* v = &u->unit.info->variables[variable];
   char name[1024];
@@ -32,7 +32,7 @@ bool yoke__system_decides(const yoke_system* system, size_t unit, size_t variabl
   const yoke_scenario_trust* trust = &system->scenario->trust;
   bool is_wanted = trust->n_signals == 0;
   for (size_t i = 0; i < trust->n_signals && !is_wanted; i++) {
-    is_wanted = is_match(system, trust->signals[i].text, unit, variable, element);
+    is_wanted = yoke__system_is_named(system, trust->signals[i].text, unit, variable, element);
   }
   return is_wanted;
 }
@@ -42,7 +42,7 @@ double yoke__system_error_limit(const yoke_system* system, size_t unit, size_t v
   const yoke_scenario_trust* trust = &system->scenario->trust;
   double limit = (double)NAN;
   for (size_t i = 0; i < trust->n_limits; i++) {
-    if (is_match(system, trust->limits[i].signal.text, unit, variable, element)) {
+    if (yoke__system_is_named(system, trust->limits[i].signal.text, unit, variable, element)) {
       limit = trust->limits[i].value;
     }
   }
@@ -61,7 +61,7 @@ static bool find_output(const yoke_system* system, const char* pattern, char roo
       const yoke_variable* v = &unit->unit.info->variables[k];
       const size_t n = is_real_output(unit, k) ? yoke__variable_count(v) : 0;
       for (size_t e = 0; e < n; e++) {
-        if (is_match(system, pattern, i, k, e)) {
+        if (yoke__system_is_named(system, pattern, i, k, e)) {
           return true;
         }
       }

@@ -156,11 +156,18 @@ static const char seidel[] =
     "  a: {model: state_space, with: {A: [[-1]], B: [[1]], D: [[0.5]], x0: [1]}, step: 2e-4}\n"
     "  b: {model: state_space, with: {A: [[-2]], B: [[1]]}}\n"
     "connections: [{from: a.y1, to: b.u1, order: 1}, {from: b.y1, to: a.u1, gain: -1, order: 1}]\n";
+// limits of signals: outputs, a local quantity, one that is exceeded all the time
+static const char limited[] =
+    "yoke: 1\ncalls: 1\ntime: {stop: 100, step: 1e-3}\nunits:\n"
+    "  left: {model: oscillator.force, start: {v: 1}}\n  right: {model: oscillator.mass}\n"
+    "  sum: {model: integrator}\n"
+    "connections: [right.x -> left.x_other, right.v -> left.v_other, left.f -> right.f, left.f -> "
+    "sum.u]\nquality: {warn: {above: {\"*.v\": 0.5, sum.x: -1e9}}, stop: {below: {\"*\": -1e9}}}\n";
 // a barrier may wait on a futex, so the last one is counted for heap calls only
-static const char* const systems[] = {plain,        rates,     mixed,    mixed_gs, iterative,
-                                      iterative_gs, corrected, rebuilt,  adaptive, growing,
-                                      sampled,      means,     means_gs, through,  through_laws,
-                                      rig,          automatic, between,  seidel,   threads};
+static const char* const systems[] = {
+    plain,        rates,    mixed,     mixed_gs, iterative, iterative_gs, corrected,
+    rebuilt,      adaptive, growing,   sampled,  means,     means_gs,     through,
+    through_laws, rig,      automatic, between,  seidel,    limited,      threads};
 
 // everything that a step may be asked to write: rows, and values of the judged signals, of which there are too many
 static void attach_ring(sim* s) {

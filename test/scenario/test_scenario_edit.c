@@ -54,6 +54,12 @@ static void test_new_keys(void** state) {
   check_edit("text: |\n  one\n  two\n", "z=1", "text: |\n  one\n  two\nz: 1\n");
   check_edit("trust: {status: false}\n", "trust.limits.arm.s[0]=2e-3",
              "trust: {status: false, limits: {\"arm.s[0]\": 2e-3}}\n");
+  check_edit("quality: {stop: {rho: 1}}\n", "quality.stop.above.twin.t(magnets)=400",
+             "quality: {stop: {rho: 1, above: {\"twin.t(magnets)\": 400}}}\n");
+  check_edit("quality: {warn: {below: {a.x: 1}}}\n", "quality.warn.below.a.x=2",
+             "quality: {warn: {below: {a.x: 2}}}\n");
+  check_edit("units: {above: {model: m}}\n", "units.above.step=1",
+             "units: {above: {model: m, step: 1}}\n");
 }
 
 static void test_short_connection(void** state) {

@@ -84,6 +84,51 @@ static void test_all_keys(void** state) {
   reading_free(r);
 }
 
+static void check_limit(const yoke_scenario_signal_limit* limit, const char* name, double value,
+                        bool is_above, bool is_stop) {
+  assert_string_equal(limit->signal.text, name);
+  assert_true(limit->signal.place.line > 0);
+  check_near(limit->value, value, 0);
+  assert_true(limit->is_above == is_above && limit->is_stop == is_stop);
+}
+
+// Any number is a limit; of each kind they stay in the order of the file.
+static void test_limits_of_signals(void** state) {
+  (void)state;
+  reading* r = reading_good(HEAD "quality:\n"
+                                 "  stop: {rho: 1, above: {twin.t(magnets): 420, \"a.x[0]\": -1}, "
+                                 "below: {\"*\": 0}}\n"
+                                 "  warn: {below: {b.y: -5}, above: {b.y: 5}}\n");
+  const yoke_scenario* s = r->scenario;
+  assert_int_equal(s->n_signal_limits, 5);
+  check_limit(&s->signal_limits[0], "b.y", 5, true, false);
+  check_limit(&s->signal_limits[1], "b.y", -5, false, false);
+  check_limit(&s->signal_limits[2], "twin.t(magnets)", 420, true, true);
+  check_limit(&s->signal_limits[3], "a.x[0]", -1, true, true);
+  check_limit(&s->signal_limits[4], "*", 0, false, true);
+  check_near(s->watch.stop.rho, 1, 0);
+  reading_free(r);
+
+  r = reading_good(HEAD "quality: {stop: {above: , below: {}}, warn: {above: ~}}\n");
+  assert_int_equal(r->scenario->n_signal_limits, 0);
+  reading_free(r);
+}
+
+static void test_mistakes_in_limits_of_signals(void** state) {
+  (void)state;
+  check_messages(HEAD "quality: {stop: {above: 420}}\n",
+                 "4:25: error: 'above': expected a map of signals and their limits, found 420");
+  check_messages(HEAD "quality: {warn: {below: {a.x: .nan, a.y: hot}}}\n",
+                 "4:31: error: 'a.x': expected a number, found .nan (numbers must be finite)\n"
+                 "4:42: error: 'a.y': expected a number, found the text 'hot'");
+  check_messages(HEAD "quality: {stop: {over: {a.x: 1}}}\n",
+                 "4:18: error: unknown key 'over' in 'stop'; known keys: rho, eps, rter, growth, "
+                 "above, below");
+  // a bond has none
+  check_messages(BOND(", warn: {above: {a.x: 1}}"),
+                 "4:44: error: unknown key 'above' in 'warn'; known keys: rho, eps, rter");
+}
+
 static void test_adaptive_step(void** state) {
   (void)state;
   reading* r = reading_good(
@@ -120,7 +165,8 @@ static void test_mistakes(void** state) {
                  "4:26: error: 'growth': expected false or true, found 10");
   // it is no limit of an indicator
   check_messages(HEAD "quality: {warn: {growth: true}}\n",
-                 "4:18: error: unknown key 'growth' in 'warn'; known keys: rho, eps, rter");
+                 "4:18: error: unknown key 'growth' in 'warn'; known keys: rho, eps, rter, "
+                 "above, below");
   check_messages(BOND(", stop: {growth: true}"),
                  "4:44: error: unknown key 'growth' in 'stop'; known keys: rho, eps, rter");
   check_messages(HEAD "quality: {find: maybe}\n",
@@ -153,6 +199,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_nothing_given),
       cmocka_unit_test(test_all_keys),
+      cmocka_unit_test(test_limits_of_signals),
+      cmocka_unit_test(test_mistakes_in_limits_of_signals),
       cmocka_unit_test(test_adaptive_step),
       cmocka_unit_test(test_mistakes),
   };
