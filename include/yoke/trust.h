@@ -137,6 +137,23 @@ typedef struct yoke_alarm_view {
 YOKE_API yoke_status yoke_simulation_get_alarm(const yoke_simulation* simulation, size_t i,
                                                yoke_alarm_view* out);
 
+// A limit of a signal (`quality: {stop: {above: {...}}}` of the system file) and what became of it.
+typedef struct yoke_limit_view {
+  const char* signal;  // as a column of the results has it
+  const char* dim;     // its unit; "" if none is known
+  double limit;
+  bool is_above;       // the signal must not rise above it; else not fall below
+  bool is_stop;        // it ends the run
+  bool has_ended_run;  // and it did
+  int64_t
+      n_beyond;  // macro steps at whose end the signal was beyond it, the start included; 0: never
+  double time, value;        // the first of them [s]; NaN: never
+  double worst_time, worst;  // the value furthest beyond
+} yoke_limit_view;
+// Limits in the order of the signals. YOKE_BAD_ARG beyond the last one.
+YOKE_API yoke_status yoke_simulation_get_limit(const yoke_simulation* simulation, size_t i,
+                                               yoke_limit_view* out);
+
 // Computing time of macro steps, and deadlines.
 typedef struct yoke_step_times {
   uint64_t n_timed;  // steps that were timed: all of them if they are long, one in 64 otherwise

@@ -39,9 +39,9 @@ from .result import Result, Table, read
 from .study import describe, sweep
 from .system import Handle, System, run
 from .unit import Unit, Value
-from .view import Alarm, Bond, Connection, Coupling, Flow, Pace, Progress, Signal, State, StepTimes, Times, UnitView, Variable
+from .view import Alarm, Bond, Connection, Coupling, Flow, Limit, Pace, Progress, Signal, State, StepTimes, Times, UnitView, Variable
 
 __version__ = _lib.yoke_version().decode()
 __all__ = ["run", "read", "sweep", "describe", "System", "Handle", "Result", "Table", "Unit", "Value", "Error",
-           "Message", "Status", "Signal", "Bond", "Flow", "Alarm", "Connection", "Coupling", "Pace", "Progress", "State", "StepTimes",
+           "Message", "Status", "Signal", "Bond", "Flow", "Limit", "Alarm", "Connection", "Coupling", "Pace", "Progress", "State", "StepTimes",
            "Times", "UnitView", "Variable", "library_path"]

@@ -180,6 +180,9 @@ BondTrust = _struct("yoke_bond_trust", name=c_char_p, verdict=c_int, reason=c_ch
                     n_warnings=c_size_t, n_stops=c_size_t)
 AlarmView = _struct("yoke_alarm_view", bond=c_size_t, indicator=c_char_p, is_stop=c_bool, is_given=c_bool,
                     **{"from": c_double}, to=c_double, value=c_double, worst=c_double, limit=c_double)
+LimitView = _struct("yoke_limit_view", signal=c_char_p, dim=c_char_p, limit=c_double, is_above=c_bool, is_stop=c_bool,
+                    has_ended_run=c_bool, n_beyond=c_int64, time=c_double, value=c_double, worst_time=c_double,
+                    worst=c_double)
 StepTimes = _struct("yoke_step_times", n_timed=c_uint64, median_s=c_double, p99_s=c_double, max_s=c_double,
                     real_time_factor=c_double)
 
@@ -260,6 +263,7 @@ _PROTOTYPES = {
     "yoke_simulation_record_stop": (c_int, _p, POINTER(RecordInfo)),
     "yoke_simulation_summary": (c_int, _p, _pp),
     "yoke_simulation_get_bond": (c_int, _p, c_size_t, POINTER(BondTrust)),
+    "yoke_simulation_get_limit": (c_int, _p, c_size_t, POINTER(LimitView)),
     "yoke_simulation_get_alarm": (c_int, _p, c_size_t, POINTER(AlarmView)),
     "yoke_simulation_get_step_times": (c_int, _p, POINTER(StepTimes)),
     "yoke_simulation_get_health": (c_int, _p, c_size_t, _reals, c_size_t),

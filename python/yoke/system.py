@@ -21,8 +21,8 @@ from ._library import Status, encode, expect, lib, text
 from .message import Error, Message, Messages, log
 from .result import MemorySink, Result, copy_numbers, numpy
 from .unit import UnitTable
-from .view import (Alarm, Bond, Flow, Progress, Signal, State, StepTimes, connection_view, coupling_view, pace_view, unit_view, variable_view,
-                   view)
+from .view import (Alarm, Bond, Flow, Limit, Progress, Signal, State, StepTimes, connection_view, coupling_view, pace_view, unit_view,
+                   variable_view, view)
 
 
 BAND_POINTS = 5001  # of a band over time, at most
@@ -553,6 +553,14 @@ class System:
         while lib.yoke_simulation_get_alarm(self._simulation, len(alarms), byref(a)) >= 0:
             alarms.append(view(Alarm, a, bond=text(bonds[a.bond].name), since=getattr(a, "from"), until=a.to))
         return alarms
+
+    @property
+    def limits(self):
+        """Limits of signals that the file gives (`quality`), exceeded or not."""
+        limits, a = [], _library.LimitView()
+        while lib.yoke_simulation_get_limit(self._simulation, len(limits), byref(a)) >= 0:
+            limits.append(view(Limit, a))
+        return limits
 
     @property
     def step_times(self):

@@ -174,6 +174,22 @@ class Alarm:
 
 
 @dataclass(frozen=True)
+class Limit:
+    """A limit of a signal: its first value beyond it with its time [s], and the one furthest beyond (NaN: never)."""
+    signal: str
+    dim: str
+    limit: float
+    is_above: bool
+    is_stop: bool
+    has_ended_run: bool
+    n_beyond: int
+    time: float
+    value: float
+    worst_time: float
+    worst: float
+
+
+@dataclass(frozen=True)
 class StepTimes:
     """Computing time of macro steps [s]; real_time_factor is simulated time over computing time."""
     n_timed: int

@@ -223,6 +223,36 @@ yoke_status yoke_simulation_get_alarm(const yoke_simulation* simulation, size_t 
   return YOKE_OK;
 }
 
+yoke_status yoke_simulation_get_limit(const yoke_simulation* simulation, size_t i,
+                                      yoke_limit_view* out) {
+  if (simulation == NULL || out == NULL || i >= simulation->system->n_limits) {
+    return YOKE_BAD_ARG;
+  }
+  const yoke_system_limit* limit = &simulation->system->limits[i];
+  const yoke_state* state = simulation->state;
+  *out = (yoke_limit_view){
+      .signal = limit->name,
+      .dim = limit->dim,
+      .limit = limit->source->value,
+      .is_above = limit->source->is_above,
+      .is_stop = limit->source->is_stop,
+      .has_ended_run = state != NULL && state->is_stopped && state->watch.limited_by == i,
+      .time = (double)NAN,
+      .value = (double)NAN,
+      .worst_time = (double)NAN,
+      .worst = (double)NAN,
+  };
+  if (state != NULL && state->watch.limits[i].n_beyond > 0) {
+    const yoke_limit* found = &state->watch.limits[i];
+    out->n_beyond = found->n_beyond;
+    out->time = found->t;
+    out->value = found->value;
+    out->worst_time = found->t_worst;
+    out->worst = found->worst;
+  }
+  return YOKE_OK;
+}
+
 yoke_status yoke_simulation_get_step_times(const yoke_simulation* simulation,
                                            yoke_step_times* out) {
   if (simulation == NULL || out == NULL) {

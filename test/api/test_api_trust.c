@@ -95,6 +95,53 @@ static void test_stop(void** state) {
   }
 }
 
+#define HEATING                                                                                    \
+  "yoke: 1\ncalls: 1\ninputs: start\ntime: {stop: 10, step: 1}\nunits:\n"                          \
+  "  T: {model: ramp, with: {slope: 1}}\n  i: {model: integrator}\nconnections: [T.y -> i.u]\n"    \
+  "quality: {warn: {above: {T.y: 2}}, stop: {above: {i.x: 20}, below: {T.y: -1}}}\n"
+
+// Limits of signals: known before the run, what became of them after it, the one that ended it as its failure.
+static void test_limits(void** state) {
+  (void)state;
+  for (int how = 0; how < 2; how++) {
+    HEAR(told);
+    yoke_limit_view limit;
+    yoke_simulation* sim = api_open(NULL, &told.sink, HEATING);
+    check_ok(yoke_simulation_get_limit(sim, 0, &limit));
+    assert_string_equal(limit.signal, "T.y");
+    assert_true(limit.is_above && !limit.is_stop && limit.n_beyond == 0 && isnan(limit.time));
+    yoke_run_info info = {.is_violated = true};
+    yoke_status status = YOKE_OK;
+    while (status == YOKE_OK) {
+      status = how == 0 ? yoke_simulation_run(sim, NULL, &info) : yoke_simulation_step(sim);
+    }
+    assert_int_equal(status, YOKE_STOPPED);
+    assert_true(info.is_violated);
+    assert_string_equal(yoke_simulation_failure(sim)->text,
+                        "quality limit: i.x is 21 at t = 7 s, above the stop limit of 20");
+    check_ok(yoke_simulation_get_limit(sim, 0, &limit));
+    assert_int_equal(limit.n_beyond, 5);
+    assert_true(limit.time == 3 && limit.value == 3 && limit.worst_time == 7 && limit.worst == 7);
+    check_ok(yoke_simulation_get_limit(sim, 1, &limit));
+    assert_true(!limit.is_above && limit.is_stop && !limit.has_ended_run && limit.limit == -1);
+    check_ok(yoke_simulation_get_limit(sim, 2, &limit));
+    assert_true(limit.has_ended_run && limit.n_beyond == 1 && limit.value == 21);
+    assert_int_equal(yoke_simulation_get_limit(sim, 3, &limit), YOKE_BAD_ARG);
+    if (how == 0) {
+      check_contains(told.text,
+                     "error: quality limit: T.y is 3 at t = 3 s, above the warn limit of "
+                     "2; highest 7 at t = 7 s");
+      char* json = NULL;
+      check_ok(yoke_simulation_summary(sim, &json));
+      check_contains(json, "\"status\": \"stopped by a quality limit\"");
+      check_contains(json, "\"ended_run\": true");
+      check_contains(json, "\"steps_beyond\": 5");
+      yoke_text_free(&json);
+    }
+    api_close(&sim);
+  }
+}
+
 static void test_health(void** state) {
   (void)state;
   yoke_simulation* sim = run(NULL, "1e-3", ", coupling: {method: energy}");
@@ -125,8 +172,10 @@ static void test_bad_arguments(void** state) {
   (void)state;
   yoke_bond_trust bond;
   yoke_alarm_view alarm;
+  yoke_limit_view limit;
   yoke_step_times times;
   double values[4];
+  assert_int_equal(yoke_simulation_get_limit(NULL, 0, &limit), YOKE_BAD_ARG);
   assert_int_equal(yoke_simulation_get_bond(NULL, 0, &bond), YOKE_BAD_ARG);
   assert_int_equal(yoke_simulation_get_alarm(NULL, 0, &alarm), YOKE_BAD_ARG);
   assert_int_equal(yoke_simulation_get_step_times(NULL, &times), YOKE_BAD_ARG);
@@ -139,6 +188,7 @@ static void test_bad_arguments(void** state) {
   for (int is_started = 0; is_started < 2; is_started++) {
     assert_int_equal(yoke_simulation_get_bond(sim, 0, &bond), YOKE_BAD_ARG);  // there is none
     assert_int_equal(yoke_simulation_get_alarm(sim, 0, &alarm), YOKE_BAD_ARG);
+    assert_int_equal(yoke_simulation_get_limit(sim, 0, &limit), YOKE_BAD_ARG);
     assert_int_equal(yoke_simulation_get_step_times(sim, NULL), YOKE_BAD_ARG);
     assert_int_equal(yoke_simulation_get_health(sim, 0, NULL, 4), YOKE_BAD_ARG);
     check_ok(yoke_simulation_get_step_times(sim, &times));
@@ -449,11 +499,12 @@ static void test_own_units(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_verdicts),      cmocka_unit_test(test_alarms),
-      cmocka_unit_test(test_stop),          cmocka_unit_test(test_health),
-      cmocka_unit_test(test_bad_arguments), cmocka_unit_test(test_judge),
-      cmocka_unit_test(test_bands),         cmocka_unit_test(test_judged_files),
-      cmocka_unit_test(test_progress),      cmocka_unit_test(test_own_units),
+      cmocka_unit_test(test_verdicts),     cmocka_unit_test(test_alarms),
+      cmocka_unit_test(test_stop),         cmocka_unit_test(test_limits),
+      cmocka_unit_test(test_health),       cmocka_unit_test(test_bad_arguments),
+      cmocka_unit_test(test_judge),        cmocka_unit_test(test_bands),
+      cmocka_unit_test(test_judged_files), cmocka_unit_test(test_progress),
+      cmocka_unit_test(test_own_units),
   };
   return cmocka_run_group_tests_name("api_trust", tests, NULL, NULL);
 }

@@ -642,6 +642,19 @@ class Systems(Case):
                 call()
         self.assertTrue(math.isnan(system.time))
 
+    def test_limits(self):
+        text = ("yoke: 1\ninputs: start\ntime: {stop: 10, step: 1}\nunits: {T: {model: ramp}}\n"
+                "quality: {warn: {above: {T.y: 2}}, stop: {above: {T.y: 6.5}}}\n")
+        with yoke.System(text) as system:
+            self.assertEqual([one.n_beyond for one in system.limits], [0, 0])
+            stopped = system.run(trust="none")
+            self.assertEqual(stopped.status, yoke.Status.STOPPED)
+            self.assertIn("T.y is 7 at t = 7 s, above the stop limit of 6.5", stopped.messages[-1].text)
+            warn, stop = system.limits
+            self.assertEqual((warn.signal, warn.limit, warn.is_above, warn.is_stop), ("T.y", 2, True, False))
+            self.assertEqual((warn.n_beyond, warn.time, warn.value, warn.worst_time, warn.worst), (5, 3, 3, 7, 7))
+            self.assertEqual((stop.n_beyond, stop.time, stop.has_ended_run), (1, 7, True))
+
     def test_diverged(self):
         text = ("yoke: 1\ntime: {stop: 100, step: 0.1}\nunits:\n  s: {model: state_space, start: {u: 1},\n"
                 "      with: {A: [[700]], B: [[1]], C: [[1]], D: [[0]], inputs: [u]}}\n")
