@@ -233,6 +233,7 @@ static void shorten(json_t* summary) {
   json_array_foreach(json_object_get(json_object_get(summary, "system"), "units"), i, unit) {
     json_object_del(unit, "variables");
   }
+  json_object_del(json_object_get(summary, "system"), "limits");
   if (json_string_length(json_object_get(summary, "file_text")) > MAX_FILE_SIZE) {
     json_object_del(summary, "file_text");
   }

@@ -51,6 +51,7 @@ function drawRun(main, nav, suffix) {
       graph_bonds: system.bonds.map((bond) => ({ name: bond.name, is_found: bond.found, ends: bond.ends, action: pairOf(bond, "action"), rate: pairOf(bond, "rate") })),
       bonds: ledger.bonds.map((bond, i) => bondOfLedger(bond, system.bonds[i])),
       alarms: ledger.alarms.map((alarm) => ({ ...alarm, t: alarm.from, t_end: alarm.to })), n_more_alarms: ledger.alarms_not_listed,
+      limits: (Array.isArray(summary.limits) ? summary.limits : []).filter((one) => one && typeof one === "object").map((one) => ({ ...one, signal: String(one.signal), dim: one.dimension ? " " + one.dimension : "" })),
       circuit: summary.circuit ? circuitOf(summary.circuit) : null, pace: summary.pace && typeof summary.pace === "object" ? summary.pace : null,
       ports: summary.ports && typeof summary.ports === "object" ? summary.ports : null,
     };
@@ -1643,9 +1644,23 @@ function drawRun(main, nav, suffix) {
   // ------------------------------------------------------------------------------------------------------------
   // 9 alarms, settings, overview
 
+  // limits of signals that were exceeded, in the order in which they were
+  function limitsTable(limits) {
+    const head = ["time", "level", "signal", "value", "limit", "furthest", "at", "macro steps beyond"];
+    const of = (value, limit) => el("td", { class: "num", text: digits(value, 6) + limit.dim });
+    const at = (t) => el("td", { class: "num", text: digits(t, 6) + " s" });
+    return el("div", { class: "scroll" }, el("table", {},
+      el("thead", {}, el("tr", {}, ...head.map((text) => el("th", { text, class: ["level", "signal"].includes(text) ? null : "num" })))),
+      el("tbody", {}, ...limits.map((limit) => el("tr", { title: limit.text }, at(limit.time),
+        el("td", {}, el("span", { class: "chip v-" + (limit.level === "stop" ? "wrong" : "doubt") }, icon(limit.level === "stop" ? "wrong" : "doubt", 14), limit.level)),
+        el("td", { text: limit.signal }), of(limit.value, limit), el("td", { class: "num", text: limit.side + " " + digits(limit.limit, 6) + limit.dim }), of(limit.worst, limit), at(limit.worst_time),
+        el("td", { class: "num", text: limit.steps_beyond }))))));
+  }
+
   function addAlarms() {
-    const alarms = data.alarms || [];
-    if (data.bonds.length === 0) return;
+    const alarms = data.alarms || [], n_shown = 200;
+    const exceeded = data.limits.filter((limit) => limit.steps_beyond > 0).sort((a, b) => a.time - b.time);
+    if (data.bonds.length === 0 && data.limits.length === 0) return;
     const head = ["from", "to", "level", "bond", "indicator", "value", "limit", "worst"];
     const go = (alarm) => {
       const end = isNumber(alarm.t_end) ? alarm.t_end : view.full[1];
@@ -1659,7 +1674,9 @@ function drawRun(main, nav, suffix) {
         el("td", { class: "num", text: digits(alarm.t, 6) + " s" }), el("td", { class: "num", text: isNumber(alarm.t_end) ? digits(alarm.t_end, 6) + " s" : "end" }),
         el("td", {}, el("span", { class: "chip v-" + (alarm.level === "stop" ? "wrong" : "doubt") }, icon(alarm.level === "stop" ? "wrong" : "doubt", 14), alarm.level)),
         el("td", { text: alarm.bond }), el("td", { text: alarm.indicator }), el("td", { class: "num", text: digits(alarm.value, 3) }), el("td", { class: "num", text: digits(alarm.limit, 3) }), el("td", { class: "num", text: digits(alarm.worst, 3) }))))));
-    section("alarms", "Alarms", el("div", { class: "panel" }, alarms.length === 0 ? el("p", { text: "No limit was exceeded." }) : table(),
+    section("alarms", "Alarms", el("div", { class: "panel" }, alarms.length + exceeded.length === 0 && el("p", { text: "No limit was exceeded." }),
+      exceeded.length > 0 && limitsTable(exceeded.slice(0, n_shown)), exceeded.length > n_shown && el("p", { class: "hint", text: `${exceeded.length - n_shown} more limits of signals were exceeded.` }),
+      alarms.length > 0 && table(),
       data.n_more_alarms > 0 && el("p", { class: "hint", text: `${data.n_more_alarms} more were counted but not kept.` })));
   }
 
