@@ -90,10 +90,7 @@ static void fill_problem(problem* p, size_t n, size_t m) {
 
 static ALWAYS_INLINE void fixed_correct(const size_t n, const double* restrict H, double r,
                                         double e, double* restrict q, double* restrict P) {
-  double PH[MAX], s = r;
-  for (size_t i = 0; i < n; i++) {
-    PH[i] = 0;
-  }
+  double PH[MAX] = {0}, s = r;
   for (size_t k = 0; k < n; k++) {
     for (size_t i = 0; i < n; i++) {
       PH[i] += H[k] * P[k * n + i];
@@ -113,21 +110,39 @@ static ALWAYS_INLINE void fixed_correct(const size_t n, const double* restrict H
   }
 }
 
-// C := A B + C
+// Columns j .. j + width - 1 of a row of A B + start (NULL: 0), in registers.
+static ALWAYS_INLINE void fixed_part(const size_t n, const size_t j, const size_t width,
+                                     const double* restrict a, const double* restrict B,
+                                     const double* restrict start, double* restrict c) {
+  double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+  for (size_t k = 0; k < n; k++) {
+    const double a_k = a[k], *b = B + k * n + j;
+    s0 += a_k * b[0];
+    s1 += width > 1 ? a_k * b[1] : 0;
+    s2 += width > 2 ? a_k * b[2] : 0;
+    s3 += width > 3 ? a_k * b[3] : 0;
+  }
+  const double sums[4] = {s0, s1, s2, s3};
+  for (size_t i = 0; i < width; i++) {
+    c[j + i] = sums[i] + (start != NULL ? start[j + i] : 0);
+  }
+}
+
+// C := A B + start
 static ALWAYS_INLINE void fixed_multiply(const size_t n, const double* restrict A,
-                                         const double* restrict B, double* restrict C) {
+                                         const double* restrict B, const double* restrict start,
+                                         double* restrict C) {
   for (size_t i = 0; i < n; i++) {
-    double row[MAX];
-    for (size_t j = 0; j < n; j++) {
-      row[j] = C[i * n + j];
+    const double* row = start != NULL ? start + i * n : NULL;
+    size_t j = 0;
+    for (; j + 4 <= n; j += 4) {
+      fixed_part(n, j, 4, A + i * n, B, row, C + i * n);
     }
-    for (size_t k = 0; k < n; k++) {
-      for (size_t j = 0; j < n; j++) {
-        row[j] += A[i * n + k] * B[k * n + j];
-      }
+    for (; j + 2 <= n; j += 2) {
+      fixed_part(n, j, 2, A + i * n, B, row, C + i * n);
     }
-    for (size_t j = 0; j < n; j++) {
-      C[i * n + j] = row[j];
+    if (j < n) {
+      fixed_part(n, j, 1, A + i * n, B, row, C + i * n);
     }
   }
 }
@@ -135,10 +150,7 @@ static ALWAYS_INLINE void fixed_multiply(const size_t n, const double* restrict 
 // P := F (F P)' + Q
 static ALWAYS_INLINE void fixed_predict(problem* p, const size_t n) {
   double W[MAX * MAX], turned[MAX * MAX], q[MAX];
-  for (size_t i = 0; i < n * n; i++) {
-    W[i] = 0;
-  }
-  fixed_multiply(n, p->F, p->P, W);
+  fixed_multiply(n, p->F, p->P, NULL, W);
   for (size_t i = 0; i < n; i++) {
     q[i] = 0;
     for (size_t j = 0; j < n; j++) {
@@ -146,10 +158,7 @@ static ALWAYS_INLINE void fixed_predict(problem* p, const size_t n) {
       turned[j * n + i] = W[i * n + j];
     }
   }
-  for (size_t i = 0; i < n * n; i++) {
-    p->P[i] = p->Q[i];
-  }
-  fixed_multiply(n, p->F, turned, p->P);
+  fixed_multiply(n, p->F, turned, p->Q, p->P);
   for (size_t i = 0; i < n; i++) {
     p->q[i] = q[i];
   }

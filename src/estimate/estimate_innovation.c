@@ -27,6 +27,8 @@ void yoke__white_clear(yoke_white* w) {
 
 // ---- periodogram
 
+_Static_assert(YOKE_WHITE_BINS == HALF - 1, "bins and segment belong together");
+
 static size_t reversed(size_t i) {
   size_t r = 0;
   for (int bit = 0; bit < N_STAGES; bit++) {

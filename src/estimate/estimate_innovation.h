@@ -14,8 +14,8 @@
 
 #include "base/base_arena.h"
 
-#define YOKE_WHITE_SEGMENT 256                           // samples of one periodogram
-#define YOKE_WHITE_BINS    (YOKE_WHITE_SEGMENT / 2 - 1)  // 1 .. 127
+#define YOKE_WHITE_SEGMENT 256  // samples of one periodogram
+#define YOKE_WHITE_BINS    127  // without bin 0 and the last one
 
 // ---- statistics of one sensor
 

@@ -77,8 +77,9 @@ double yoke__chi_square_quantile(double probability, double k) {
 // Asymptotic series from 10 on; below by psi(x) = psi(x + 1) - 1 / x.
 double yoke__digamma(double x) {
   double sum = 0;
-  for (; x < 10; x += 1) {
+  while (x < 10) {
     sum -= 1 / x;
+    x += 1;
   }
   const double y = 1 / (x * x);
   return sum + log(x) - 0.5 / x -
@@ -87,8 +88,9 @@ double yoke__digamma(double x) {
 
 double yoke__trigamma(double x) {
   double sum = 0;
-  for (; x < 10; x += 1) {
+  while (x < 10) {
     sum += 1 / (x * x);
+    x += 1;
   }
   const double y = 1 / (x * x);
   return sum + 1 / x + 0.5 * y +

@@ -9,7 +9,9 @@
 #define STRIDE                                                                                     \
   3.1622776601683795  // factor between runs until the answer is between two: 10 in the variance
 
-enum { EIGHTH = 16, FEWEST_SEGMENTS = 2 };
+enum { EIGHTH = 16 };
+
+#define FEWEST ((size_t)2 * YOKE_WHITE_SEGMENT)  // samples behind the start-up
 
 yoke_whiten_settings yoke__whiten_default(void) {
   return (yoke_whiten_settings){.smallest = 1e-6, .largest = 1e6, .tolerance = 0.02, .n_skip = 500};
@@ -158,7 +160,7 @@ yoke_status yoke__whiten(const yoke_estimate_setup* setup, const yoke_estimate_r
                          const yoke_whiten_settings* settings, yoke_whiten_result* result,
                          const yoke_sink* sink) {
   const size_t end = record->end > 0 && record->end < record->n ? record->end : record->n;
-  const size_t fewest = FEWEST_SEGMENTS * YOKE_WHITE_SEGMENT + settings->n_skip;
+  const size_t fewest = FEWEST + settings->n_skip;
   if (!has_walk(setup)) {
     return yoke_fail(sink, YOKE_BAD_ARG,
                      "no unknown input drifts: give one a walk, which is scaled then");
