@@ -11,6 +11,9 @@
 // noise below this part of s: what rounding leaves of the covariance along H is as large as what should be left, and is removed
 #define SMALL_NOISE 1e-6
 
+// part of a variance that rounding of many steps may have left below 0, where one state follows from others
+#define MAX_NEGATIVE 1e-9
+
 // y += a x. Four elements at a time become two instructions of two.
 static inline void add_scaled(size_t n, double a, const double* restrict x, double* restrict y) {
   size_t i = 0;
@@ -197,12 +200,11 @@ yoke_status yoke__kalman_root(size_t n, const double P[], double L[]) {
       const double pivot = L[j * n + j];
       row[j] = pivot > 0.0 ? (P[i * n + j] - dot(j, row, L + j * n)) / pivot : 0.0;
     }
-    const double square = P[i * n + i] - dot(i, row, row);
-    const double rounding = 8.0 * (double)n * DBL_EPSILON * fabs(P[i * n + i]);
-    if (!(square >= -rounding) || !yoke__is_finite(square)) {
+    const double variance = fabs(P[i * n + i]), square = P[i * n + i] - dot(i, row, row);
+    if (!(square >= -MAX_NEGATIVE * variance) || !yoke__is_finite(square)) {
       return YOKE_SINGULAR;
     }
-    row[i] = square > rounding ? sqrt(square) : 0.0;
+    row[i] = square > 8.0 * (double)n * DBL_EPSILON * variance ? sqrt(square) : 0.0;
   }
   return YOKE_OK;
 }
