@@ -81,6 +81,31 @@ void yoke__system_flow_end(const yoke_system* system, size_t flow, char* to, siz
                             link->to_element + f->element, to, size);
 }
 
+// Settings that shape a unit are no variables of it: what would make one of a netlist an input.
+static bool report_setting(yoke_system* system, const yoke_scenario_endpoint* endpoint,
+                           const char* what, const yoke_system_unit* unit) {
+  const yoke_unit_ops* ops = unit->unit.ops;
+  size_t i = 0;
+  while (i < ops->n_structure && strcmp(ops->structure[i].name, endpoint->variable) != 0) {
+    i++;
+  }
+  if (i == ops->n_structure) {
+    return false;
+  }
+  if (unit->source->kind == YOKE_KIND_CIRCUIT) {
+    yoke__error(system->messages, endpoint->place,
+                "%s: '%s.%s' is a fixed parameter of the netlist: write .input %s there to make it "
+                "an input with the same default",
+                what, endpoint->unit, endpoint->variable, endpoint->variable);
+  } else {
+    yoke__error(system->messages, endpoint->place,
+                "%s: '%s.%s' is a fixed parameter of %s, which shapes the unit: it cannot change "
+                "during a run",
+                what, endpoint->unit, endpoint->variable, ops->name);
+  }
+  return true;
+}
+
 bool yoke__system_resolve(yoke_system* system, const yoke_scenario_endpoint* endpoint,
                           const char* what, size_t* unit, size_t* variable, size_t* element,
                           size_t* n) {
@@ -111,7 +136,8 @@ bool yoke__system_resolve(yoke_system* system, const yoke_scenario_endpoint* end
     *n = 1;
     return true;
   }
-  if (what == NULL || report_element(system, endpoint, what, u)) {
+  if (what == NULL || report_element(system, endpoint, what, u) ||
+      report_setting(system, endpoint, what, &system->units[*unit])) {
     return false;
   }
   const char* nearest = nearest_variable(system, u, endpoint->variable);

@@ -8,6 +8,8 @@
 #include "base/base_number.h"
 #include "system/system.h"
 
+#define MAX_TUNABLES 10  // named in a message
+
 static const char* const type_words[] = {"real",        "integer", "boolean",
                                          "enumeration", "string",  "binary"};
 
@@ -99,6 +101,46 @@ static void check_dimensions(yoke_system* system, const yoke_system_link* link,
   }
 }
 
+// "; tunable ones are k, rate" or "".
+static void list_tunables(const yoke_unit_info* info, char* to, size_t size) {
+  size_t used = 0, n = 0;
+  to[0] = '\0';
+  for (size_t i = 0; i < info->n_variables && used < size; i++) {
+    if (info->variables[i].causality == YOKE_TUNABLE && n++ < MAX_TUNABLES) {
+      const int length = snprintf(to + used, size - used, "%s%s",
+                                  n == 1 ? "; tunable ones are " : ", ", info->variables[i].name);
+      used += length < 0 ? 0 : (size_t)length;
+    }
+  }
+  if (n > MAX_TUNABLES && used < size) {
+    snprintf(to + used, size - used, " and %zu more", n - MAX_TUNABLES);
+  }
+}
+
+// A fixed parameter: what would make it one that a connection can change.
+static void refuse_sink(yoke_system* system, const yoke_scenario_connection* source,
+                        const yoke_system_unit* unit, const yoke_variable* v) {
+  const yoke_place place = source->to.place;
+  char tunables[400];
+  if (v->causality != YOKE_PARAMETER) {
+    yoke__error(system->messages, place,
+                "'%s.%s' is neither an input nor a tunable parameter: nothing can go into it",
+                source->to.unit, source->to.variable);
+    return;
+  }
+  list_tunables(unit->unit.info, tunables, sizeof tunables);
+  if (unit->source->kind == YOKE_KIND_FMU) {
+    yoke__error(system->messages, place,
+                "'%s.%s' is a fixed parameter of the FMU: only one that its modelDescription.xml "
+                "calls tunable can change during a run%s",
+                source->to.unit, source->to.variable, tunables);
+    return;
+  }
+  yoke__error(system->messages, place,
+              "'%s.%s' is a fixed parameter of %s: only tunable ones can change during a run%s",
+              source->to.unit, source->to.variable, unit->unit.ops->name, tunables);
+}
+
 // false after a message
 static bool resolve_link(yoke_system* system, const yoke_scenario_connection* source,
                          yoke_system_link* link) {
@@ -135,9 +177,7 @@ static bool resolve_link(yoke_system* system, const yoke_scenario_connection* so
     return false;
   }
   if (!is_sink) {
-    yoke__error(system->messages, source->to.place,
-                "'%s.%s' is neither an input nor a tunable parameter: nothing can go into it",
-                source->to.unit, source->to.variable);
+    refuse_sink(system, source, &system->units[link->to_unit], to);
     return false;
   }
   link->is_dense = from->type == YOKE_REAL && to->type == YOKE_REAL && to->causality == YOKE_INPUT;
