@@ -45,7 +45,8 @@ static inline void make_random(random_network* w, uint64_t* seed) {
   }
   for (size_t i = random_below(seed, N_RESISTORS - N_NODES + 1); i > 0; i--) {
     const uint32_t a = random_below(seed, n);
-    const uint32_t b = (a + 1 + random_below(seed, n - 1)) % (uint32_t)n;
+    uint32_t b = random_below(seed, n - 1);
+    b += b >= a ? 1 : 0;
     w->resistors[n_resistors++] = (yoke_heat_resistor){"r", a, b};
   }
   for (size_t e = 0; e < n_resistors; e++) {

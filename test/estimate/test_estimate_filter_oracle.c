@@ -401,7 +401,7 @@ static void compare_with_textbook(const yoke_estimate_setup* setup, const tablea
     b.P[i] = (real)f->P[i];
   }
   for (int k = 0; k < 100; k++) {
-    bool have[8];
+    bool have[8] = {false};
     for (size_t i = 0; i < setup->n_sensors; i++) {
       have[i] = random_uniform(seed) < 0.7;
       y[i] = 300 + 5 * random_normal(seed);
@@ -492,8 +492,10 @@ static double squared_error(const yoke_estimate* f, const double truth[]) {
   for (size_t i = 0; i < n; i++) {
     e[i] = (real)truth[i] - (real)f->q[i];
   }
-  for (size_t i = 0; i < n * n; i++) {
-    sum += e[i / n] * P[i] * e[i % n];
+  for (size_t i = 0; i < n; i++) {
+    for (size_t j = 0; j < n; j++) {
+      sum += e[i] * P[i * n + j] * e[j];
+    }
   }
   return (double)sum;
 }

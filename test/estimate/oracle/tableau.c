@@ -177,10 +177,10 @@ static void make_state_space(tableau* t) {
   free(product);
 }
 
-tableau tableau_make(const yoke_heat_network* w, const double R[], const double c[]) {
-  const yoke_heat_sizes sizes = yoke__heat_network_sizes(w);
+tableau tableau_make(const yoke_heat_network* network, const double R[], const double c[]) {
+  const yoke_heat_sizes sizes = yoke__heat_network_sizes(network);
   const size_t n = sizes.n, m = sizes.m, p = sizes.p, r = sizes.r;
-  tableau t = {.network = w, .n = n, .m = m, .p = p, .r = r};
+  tableau t = {.network = network, .n = n, .m = m, .p = p, .r = r};
   t.Phx = take(m * n);
   t.Phv = take(m * r);
   t.A = take(p * n);
@@ -194,9 +194,9 @@ tableau tableau_make(const yoke_heat_network* w, const double R[], const double 
   t.Gc2 = take(p * r);
   fill_algebraic(&t, R);
   for (size_t i = 0; i < p; i++) {
-    t.A[i * n + w->capacities[i].node] = -(real)c[i];
+    t.A[i * n + network->capacities[i].node] = -(real)c[i];
     t.A1[i * n + tableau_capacity(&t, i)] = 1;
-    t.B0[i * n + w->capacities[i].node] = 1;
+    t.B0[i * n + network->capacities[i].node] = 1;
   }
   reduce(&t);
   make_state_space(&t);
