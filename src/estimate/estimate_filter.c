@@ -113,7 +113,8 @@ static void start_covariance(const yoke_estimate* f) {
   }
 }
 
-yoke_status yoke__estimate_start(yoke_estimate* f, const double z[], const double v[]) {
+static yoke_status start(yoke_estimate* f, const double values[], const double z[],
+                         const double v[]) {
   clear_results(f);
   for (size_t i = 0; i < f->r; i++) {
     if (!f->is_unknown_input[i] && !yoke__is_finite(v[i])) {
@@ -123,7 +124,7 @@ yoke_status yoke__estimate_start(yoke_estimate* f, const double z[], const doubl
   }
   for (size_t j = 0; j < f->n_rho; j++) {
     const yoke_unknown* unknown = &f->setup.unknowns[j];
-    f->q[f->rho_at + j] = yoke__theta_of(unknown, unknown->start);
+    f->q[f->rho_at + j] = yoke__theta_of(unknown, values == NULL ? unknown->start : values[j]);
   }
   yoke__theta_apply(f, f->q + f->rho_at, &f->model, f->v);
   YOKE_TRY(refresh(f));
@@ -138,6 +139,19 @@ yoke_status yoke__estimate_start(yoke_estimate* f, const double z[], const doubl
   start_covariance(f);
   yoke__heat_model_temperatures(&f->model, f->q, f->v, f->x);
   return yoke__are_finite(f->n, f->q) ? YOKE_OK : YOKE_NOT_FINITE;
+}
+
+yoke_status yoke__estimate_start(yoke_estimate* f, const double z[], const double v[]) {
+  return start(f, NULL, z, v);
+}
+
+yoke_status yoke__estimate_start_at(yoke_estimate* f, const double values[], const double z[],
+                                    const double v[]) {
+  return start(f, values, z, v);
+}
+
+void yoke__estimate_set_sigma(yoke_estimate* f, size_t sensor, double sigma) {
+  f->sensors[sensor].sigma = sigma;
 }
 
 yoke_status yoke__estimate_set_mean(yoke_estimate* f, const double q[], const double P[]) {

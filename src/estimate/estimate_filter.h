@@ -108,6 +108,12 @@ yoke_status yoke__estimate_prepare(const yoke_estimate_setup* setup, yoke_arena*
 // all is consistent.
 yoke_status yoke__estimate_start(yoke_estimate* f, const double z[], const double v[]);
 
+// The same with other values of the unknowns than the guesses, and the same deviations. z is needed.
+yoke_status yoke__estimate_start_at(yoke_estimate* f, const double values[], const double z[],
+                                    const double v[]);
+// Noise of a sensor from now on; it is no part of a saved state.
+void yoke__estimate_set_sigma(yoke_estimate* f, size_t sensor, double sigma);
+
 // readings, have: one per sensor; have NULL: all are there; a reading that is not finite counts as missing. No heap, bounded work.
 // YOKE_DIVERGED: it did, now or before; nothing is estimated until the next start. YOKE_NOT_FINITE: a known input is not finite,
 // and nothing was done.

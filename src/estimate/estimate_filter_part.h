@@ -27,6 +27,7 @@ struct yoke_estimate {
   size_t p, r, n_rho, n;   // n: of q
   size_t rho_at;           // of q: p, or 2 p
   bool has_elements;       // a resistance or capacity is unknown
+  yoke_sensor* sensors;    // those of the setup, which may change
   bool* is_unknown_input;  // r
   double *lower, *upper;   // n_rho: of theta
   double* start_sd;        // n_rho: of theta

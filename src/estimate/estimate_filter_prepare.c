@@ -249,7 +249,11 @@ static const void* copy(yoke_arena* arena, const void* from, size_t n, size_t si
 
 static yoke_status copy_setup(yoke_estimate* f, yoke_arena* arena) {
   yoke_estimate_setup* s = &f->setup;
-  s->sensors = copy(arena, s->sensors, s->n_sensors, sizeof *s->sensors);
+  f->sensors = yoke__arena_array(arena, s->n_sensors, sizeof *f->sensors);
+  if (f->sensors != NULL && s->n_sensors > 0) {
+    memcpy(f->sensors, s->sensors, s->n_sensors * sizeof *f->sensors);
+  }
+  s->sensors = f->sensors;
   s->outputs = copy(arena, s->outputs, s->n_outputs, sizeof *s->outputs);
   s->z_sd = copy(arena, s->z_sd, f->p, sizeof *s->z_sd);
   YOKE_TRY(yoke__arena_status(arena));

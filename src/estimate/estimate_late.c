@@ -9,6 +9,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/base_image.h"
+
 typedef enum place { BEFORE_CORRECT, BEFORE_PREDICT, N_PLACES } place;
 
 typedef struct step {
@@ -228,4 +230,56 @@ const double* yoke__late_settled(const yoke_late* l) {
 
 yoke_late_counts yoke__late_counts_of(const yoke_late* l) {
   return l->counts;
+}
+
+// ---- saved states
+
+static void walk_step(const yoke_late* l, step* s, yoke_image* image) {
+  const struct {
+    double* numbers;
+    size_t n;
+  } parts[] = {{s->v_correct, l->r},
+               {s->v_predict, l->r},
+               {s->slope, l->r},
+               {s->readings, l->n_sensors},
+               {s->e, l->n_sensors},
+               {s->g[BEFORE_CORRECT], l->n_resistors},
+               {s->c[BEFORE_CORRECT], l->p},
+               {s->g[BEFORE_PREDICT], l->n_resistors},
+               {s->c[BEFORE_PREDICT], l->p}};
+  yoke__image_part(image, s->image, yoke__estimate_image_size(l->filter));
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    yoke__image_part(image, parts[i].numbers, parts[i].n * sizeof(double));
+  }
+  yoke__image_part(image, s->have, l->n_sensors * sizeof *s->have);
+  YOKE_IMAGE_VALUE(image, s->has_elements);
+  YOKE_IMAGE_VALUE(image, s->has_slope);
+  YOKE_IMAGE_VALUE(image, s->is_corrected);
+}
+
+static void walk(yoke_late* l, yoke_image* image) {
+  YOKE_IMAGE_VALUE(image, l->start);
+  YOKE_IMAGE_VALUE(image, l->first);
+  YOKE_IMAGE_VALUE(image, l->now);
+  YOKE_IMAGE_VALUE(image, l->dirty);
+  YOKE_IMAGE_VALUE(image, l->has_settled);
+  YOKE_IMAGE_VALUE(image, l->counts);
+  yoke__image_part(image, l->settled, l->n_sensors * sizeof *l->settled);
+  for (size_t i = 0; i < l->n_ring; i++) {
+    walk_step(l, &l->steps[i], image);
+  }
+}
+
+size_t yoke__late_image_size(yoke_late* l) {
+  yoke_image image = {0};
+  walk(l, &image);
+  return image.used;
+}
+
+void yoke__late_save(yoke_late* l, void* image) {
+  walk(l, &(yoke_image){.to = image});
+}
+
+void yoke__late_restore(yoke_late* l, const void* image) {
+  walk(l, &(yoke_image){.from = image});
 }

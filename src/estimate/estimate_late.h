@@ -48,4 +48,9 @@ yoke_status yoke__late_set_elements(yoke_late* l, const double g[], const double
 const double* yoke__late_settled(const yoke_late* l);
 yoke_late_counts yoke__late_counts_of(const yoke_late* l);
 
+// The ring as bytes, without the filter, whose state is saved and restored beside it.
+size_t yoke__late_image_size(yoke_late* l);
+void yoke__late_save(yoke_late* l, void* image);
+void yoke__late_restore(yoke_late* l, const void* image);
+
 #endif
