@@ -252,6 +252,7 @@ typedef struct yoke_scenario_twin {
   yoke_place filter_place;
   double walk, rate_walk, start_sd, rate_sd, gate, jitter;  // `noise`; NaN: not given
   int64_t most_resets;
+  yoke_scenario_time late;  // longest delay of a reading that still counts
 } yoke_scenario_twin;
 
 extern const char* const yoke__filter_words[];  // "auto", ..., NULL

@@ -1,4 +1,4 @@
-// Keys of a unit that is a twin: `sensors`, `unknown`, `inputs`, `filter`, `noise` and `reset` (docs/twin.md). Where `sensors` and
+// Keys of a unit that is a twin: `sensors`, `unknown`, `inputs`, `filter`, `noise`, `reset` and `late` (docs/twin.md). Where `sensors` and
 // `inputs` say `from`, connections are made of it, so that everything behind this file finds ordinary ones.
 #include <ctype.h>
 #include <math.h>
@@ -11,8 +11,8 @@
 const char* const yoke__filter_words[] = {"auto",     "linear",    "derivative",
                                           "extended", "unscented", NULL};
 static const char* const as_words[] = {"resistance", "conductance", NULL};
-static const char* const twin_keys_only[] = {"sensors", "unknown", "filter",
-                                             "noise",   "reset",   NULL};
+static const char* const twin_keys_only[] = {"sensors", "unknown", "filter", "noise",
+                                             "reset",   "late",    NULL};
 static const yoke_integers reset_range = {0, 1000000};
 
 #define NONE ((double)NAN)

@@ -411,6 +411,7 @@ static const yoke_key unit_keys[] = {
     {"filter", yoke__read_filter, &yoke__shape_value, OF(twin), yoke__filter_words},
     {"noise", yoke__key_map, &yoke__shape_noise, OF(twin), &yoke__shape_noise},
     {"reset", yoke__read_reset, &yoke__shape_value, OF(twin), NULL},
+    {"late", yoke__key_time, &yoke__shape_value, OF(twin.late), &yoke__range_not_negative},
 };
 
 static const yoke_key law_keys[] = {

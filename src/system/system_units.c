@@ -9,6 +9,7 @@
 #include "base/base_status.h"
 #include "system/system.h"
 #include "system/system_port.h"
+#include "system/system_twin.h"
 #include "unit/port/unit_port.h"
 
 // the heaviest work that still fits one thread's share makes a second thread pay [s]
@@ -215,7 +216,7 @@ static yoke_unit_wait choose_wait(const yoke_system* system, const yoke_scenario
 
 static bool is_file(const yoke_scenario_unit* source) {
   return source->kind == YOKE_KIND_FMU || source->kind == YOKE_KIND_CIRCUIT ||
-         source->kind == YOKE_KIND_LIBRARY;
+         source->kind == YOKE_KIND_LIBRARY || source->kind == YOKE_KIND_TWIN;
 }
 
 // an FMU, a netlist, a library, or a native model that is to run in a process of its own
@@ -231,8 +232,14 @@ yoke_status yoke__system_file_settings(yoke_system* system, const yoke_system_un
     yoke__os_path_join(system->scenario->directory, source->type, joined, n);
     path = joined;
   }
+  const yoke_twin_settings* twin = NULL;
+  if (source->kind == YOKE_KIND_TWIN) {
+    twin = yoke__system_twin_settings(system, source);
+    YOKE_TRY_MEMORY(twin);
+  }
   *settings = (yoke_unit_file_settings){
       .kind = source->kind,
+      .twin = twin,
       .path = path,
       .model = source->model,
       .name = unit->name,

@@ -10,6 +10,7 @@
 #include "unit/circuit/unit_circuit.h"
 #include "unit/fmu/unit_fmu.h"
 #include "unit/host/unit_host.h"
+#include "unit/twin/unit_twin.h"
 #include "unit/unit_library.h"
 
 typedef struct package_entry {
@@ -223,7 +224,7 @@ static yoke_status open_library(yoke_unit_store* store, const yoke_unit_file_set
 // ---------------------------------------------------------------------------------------------------------
 // netlists
 
-static yoke_status open_circuit(const yoke_unit_store* store,
+static yoke_status open_netlist(const yoke_unit_store* store,
                                 const yoke_unit_file_settings* settings, yoke_messages* messages,
                                 yoke_unit_file** out) {
   yoke_unit_file_settings own = *settings;
@@ -231,7 +232,8 @@ static yoke_status open_circuit(const yoke_unit_store* store,
     const yoke_netlist* other = store->files[i]->netlist;
     own.netlist = other != NULL && strcmp(other->network->path, own.path) == 0 ? other : NULL;
   }
-  return yoke__circuit_file_open(&own, messages, out);
+  return own.kind == YOKE_KIND_TWIN ? yoke__twin_file_open(&own, messages, out)
+                                    : yoke__circuit_file_open(&own, messages, out);
 }
 
 yoke_status yoke__unit_store_open(yoke_unit_store* store, const yoke_unit_file_settings* settings,
@@ -242,8 +244,8 @@ yoke_status yoke__unit_store_open(yoke_unit_store* store, const yoke_unit_file_s
   }
   if (settings->kind == YOKE_KIND_FMU) {
     YOKE_TRY(open_fmu(store, settings, messages, &file));
-  } else if (settings->kind == YOKE_KIND_CIRCUIT) {
-    YOKE_TRY(open_circuit(store, settings, messages, &file));
+  } else if (settings->kind == YOKE_KIND_CIRCUIT || settings->kind == YOKE_KIND_TWIN) {
+    YOKE_TRY(open_netlist(store, settings, messages, &file));
   } else {
     const yoke_unit_ops* inner = yoke__models_find(NULL, settings->path);
     return inner == NULL ? YOKE_BAD_ARG : isolate_model(store, settings, inner, ops);

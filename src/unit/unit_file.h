@@ -1,4 +1,4 @@
-// Units that come out of a file: FMUs, netlists and shared libraries. Opening a file gives a table of operations like that of a native
+// Units that come out of a file: FMUs, netlists (as circuits or twins) and shared libraries. Opening a file gives a table of operations like that of a native
 // model, with the settings that shape the unit (`structure`) read from the file.
 #ifndef YOKE_UNIT_FILE_H
 #define YOKE_UNIT_FILE_H
@@ -41,8 +41,9 @@ typedef struct yoke_unit_file_settings {
   // a process of its own
   bool is_isolated;
   yoke_unit_wait wait;
-  double timeout_s;     // longest call; 0: 60 s
-  uint64_t max_memory;  // bytes of address space; 0: no limit
+  double timeout_s;                       // longest call; 0: 60 s
+  uint64_t max_memory;                    // bytes of address space; 0: no limit
+  const struct yoke_twin_settings* twin;  // of a twin (unit/twin/unit_twin.h)
   // of a trial: where that process works, and nobody sees what it prints; NULL: as everywhere
   const char* trial_folder;
 } yoke_unit_file_settings;

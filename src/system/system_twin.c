@@ -1,0 +1,57 @@
+#include "system/system_twin.h"
+
+#include "base/base_check.h"
+
+// How late readings may be: as the file says, else as late as its own connections make them.
+static double late_of(const yoke_scenario_twin* twin) {
+  double late = twin->late.is_given ? twin->late.value : 0;
+  for (size_t i = 0; i < twin->n_connections && !twin->late.is_given; i++) {
+    const yoke_scenario_connection* c = &twin->connections[i];
+    late = c->is_held && c->delay.value > late ? c->delay.value : late;
+  }
+  return late;
+}
+
+const yoke_twin_settings* yoke__system_twin_settings(yoke_system* system,
+                                                     const yoke_scenario_unit* unit) {
+  const yoke_scenario_twin* from = &unit->twin;
+  yoke_twin_settings* to = yoke__arena_take(&system->arena, sizeof *to);
+  yoke_twin_sensor* sensors =
+      yoke__arena_array(&system->arena, from->n_sensors + 1, sizeof *sensors);
+  yoke_twin_unknown* unknowns =
+      yoke__arena_array(&system->arena, from->n_unknowns + 1, sizeof *unknowns);
+  if (to == NULL || sensors == NULL || unknowns == NULL) {
+    return NULL;
+  }
+  for (size_t i = 0; i < from->n_sensors; i++) {
+    const yoke_scenario_sensor* s = &from->sensors[i];
+    sensors[i] = (yoke_twin_sensor){s->name, s->place, s->sigma};
+  }
+  for (size_t i = 0; i < from->n_unknowns; i++) {
+    const yoke_scenario_unknown* u = &from->unknowns[i];
+    unknowns[i] = (yoke_twin_unknown){.name = u->name,
+                                      .place = u->place,
+                                      .as_place = u->as_place,
+                                      .as = (yoke_twin_as)u->as,
+                                      .start = u->start,
+                                      .sd = u->sd,
+                                      .walk = u->walk,
+                                      .lower = u->lower,
+                                      .upper = u->upper};
+  }
+  *to = (yoke_twin_settings){.sensors = sensors,
+                             .unknowns = unknowns,
+                             .n_sensors = from->n_sensors,
+                             .n_unknowns = from->n_unknowns,
+                             .filter = from->filter,
+                             .filter_place = from->filter_place,
+                             .walk = from->walk,
+                             .rate_walk = from->rate_walk,
+                             .start_sd = from->start_sd,
+                             .rate_sd = from->rate_sd,
+                             .gate = from->gate,
+                             .jitter = from->jitter,
+                             .late_s = late_of(from),
+                             .most_resets = from->most_resets};
+  return to;
+}

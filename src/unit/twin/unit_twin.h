@@ -1,0 +1,94 @@
+// Twins as units: an estimator of a thermal (or RC) network that a netlist describes, fed by sensors. See docs/twin.md.
+//
+// One call from t to t + h takes the readings and inputs of t, corrects the estimates, and predicts them to t + h with the inputs
+// held. Outputs belong to t + h.
+#ifndef YOKE_UNIT_TWIN_H
+#define YOKE_UNIT_TWIN_H
+
+#include "unit/unit_file.h"
+
+// What a sensor reads: a temperature t(x), v(x), a difference t(a,b) or a flow i(r) of the netlist.
+typedef struct yoke_twin_sensor {
+  const char* name;
+  yoke_place place;
+  double sigma;  // standard deviation of its noise; 0: not given
+} yoke_twin_sensor;
+
+typedef enum yoke_twin_as {
+  YOKE_TWIN_AS_DEFAULT,
+  YOKE_TWIN_RESISTANCE,
+  YOKE_TWIN_CONDUCTANCE
+} yoke_twin_as;
+
+// Something to be estimated: offset(SENSOR), an input, a parameter or an element of the netlist.
+typedef struct yoke_twin_unknown {
+  const char* name;
+  yoke_place place, as_place;
+  yoke_twin_as as;                       // of a resistance: what the filter works with
+  double start, sd, walk, lower, upper;  // NaN: not given
+} yoke_twin_unknown;
+
+// What the system file says of a twin beside `with` and `start`. Texts and arrays live as long as the unit.
+typedef struct yoke_twin_settings {
+  const yoke_twin_sensor* sensors;
+  const yoke_twin_unknown* unknowns;
+  size_t n_sensors, n_unknowns;
+  int filter;  // of yoke_estimate_method
+  yoke_place filter_place;
+  double walk, rate_walk, start_sd, rate_sd, gate, jitter;  // NaN: not given
+  double late_s;                                            // how late a reading may be [s]
+  int64_t most_resets;
+} yoke_twin_settings;
+
+// The settings without sensors and unknowns, nothing given.
+yoke_twin_settings yoke__twin_settings_default(void);
+
+// A unit's view of a netlist as a twin; settings->twin is needed. Errors and warnings of the file go to messages.
+yoke_status yoke__twin_file_open(const yoke_unit_file_settings* settings, yoke_messages* messages,
+                                 yoke_unit_file** out);
+
+// What a person wants to know of a twin; texts and arrays belong to the unit.
+typedef struct yoke_unit_twin_sensor {
+  const char *name, *dim;
+  double sigma;
+  bool is_assumed;  // nobody has said it
+} yoke_unit_twin_sensor;
+
+// What the sensors tell of a temperature or an unknown.
+typedef enum yoke_twin_sight {
+  YOKE_TWIN_SIGHT_UNKNOWN,  // nobody has looked
+  YOKE_TWIN_SEEN,
+  YOKE_TWIN_SEEN_MOVING,  // while temperatures move; not at rest
+  YOKE_TWIN_UNSEEN,
+} yoke_twin_sight;
+
+typedef struct yoke_unit_twin_state {
+  const char* name;  // node
+  yoke_twin_sight sight;
+} yoke_unit_twin_state;
+
+typedef struct yoke_unit_twin_unknown {
+  const char *name, *dim;
+  const char* what;                      // "resistance r1, r2"
+  double start, sd, walk, lower, upper;  // infinite: no bound
+  bool has_default_sd, has_default_walk;
+  yoke_twin_sight sight;
+} yoke_unit_twin_unknown;
+
+typedef struct yoke_unit_twin_figures {
+  const char *title, *filter;
+  double step, fastest, slowest;       // [s]; time constants of the network with the guesses
+  size_t n, m, p, r;                   // sizes of the whole set of equations
+  const yoke_unit_twin_state* states;  // p
+  const yoke_unit_twin_sensor* sensors;
+  const yoke_unit_twin_unknown* unknowns;
+  size_t n_sensors, n_unknowns;
+  // counts since the start
+  uint64_t n_steps, n_readings, n_missing, n_gated, n_lost, n_resets;
+} yoke_unit_twin_figures;
+
+// False: the unit is no twin.
+bool yoke__unit_twin_figures(const yoke_unit_ops* ops, const void* self,
+                             yoke_unit_twin_figures* out);
+
+#endif
