@@ -19,17 +19,19 @@
 typedef struct yoke_heat_model {
   const yoke_heat_network* network;
   size_t n_nodes, p, r, n_free;
-  const uint32_t* place;  // of each node: its position among the free ones, or YOKE_HEAT_FREE if it is none of them
-  const uint32_t* state;  // of each node: its position in z, or YOKE_HEAT_FREE if it has no capacity
+  const uint32_t*
+      place;  // of each node: its position among the free ones, or YOKE_HEAT_FREE if it is none of them
+  const uint32_t*
+      state;  // of each node: its position in z, or YOKE_HEAT_FREE if it has no capacity
   const uint32_t* free_nodes;  // n_free
-  double* block;          // all of the following
-  size_t block_size;      // bytes
-  double *g, *c;          // change them, then update
-  double *T, *B;          // n_nodes x p, n_nodes x r
-  double *Z;              // n_free x n_free, symmetric
-  double *K, *M;          // p x p, p x r
-  double *Fc, *Gc;        // p x p, p x r
-  double* work;           // n_free x n_free
+  double* block;               // all of the following
+  size_t block_size;           // bytes
+  double *g, *c;               // change them, then update
+  double *T, *B;               // n_nodes x p, n_nodes x r
+  double* Z;                   // n_free x n_free, symmetric
+  double *K, *M;               // p x p, p x r
+  double *Fc, *Gc;             // p x p, p x r
+  double* work;                // n_free x n_free
 } yoke_heat_model;
 
 // Takes everything from the arena, copies g and c, and updates. What yoke__heat_network_check has to say is sent and returned;
@@ -42,8 +44,8 @@ yoke_status yoke__heat_model_prepare(const yoke_heat_network* network, const dou
 yoke_status yoke__heat_model_update(yoke_heat_model* model);
 
 // x: n_nodes temperatures.
-void yoke__heat_model_temperatures(const yoke_heat_model* model, const double z[],
-                                   const double v[], double x[]);
+void yoke__heat_model_temperatures(const yoke_heat_model* model, const double z[], const double v[],
+                                   double x[]);
 // Heat into the capacities, K z + M v.
 void yoke__heat_model_heat(const yoke_heat_model* model, const double z[], const double v[],
                            double q[]);
