@@ -66,7 +66,7 @@ typedef struct yoke_estimate_setup {
   yoke_estimate_method method;
   double h;            // step [s]
   const double* z_sd;  // standard deviation of each temperature at the start [K]
-  double rate_sd;      // derivative: of z' at the start [K/s]
+  double rate_sd;      // derivative: of z' at the start [K/s], beside the walk of a step
   double z_walk;       // of the temperatures [K/sqrt(s)]
   double
       rate_walk;  // derivative: of z' [K/s/sqrt(s)], > 0 unless there is jitter. Walks of unknown inputs come on top.

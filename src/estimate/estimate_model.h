@@ -19,10 +19,8 @@
 typedef struct yoke_heat_model {
   const yoke_heat_network* network;
   size_t n_nodes, p, r, n_free;
-  const uint32_t*
-      place;  // of each node: its position among the free ones, or YOKE_HEAT_FREE if it is none of them
-  const uint32_t*
-      state;  // of each node: its position in z, or YOKE_HEAT_FREE if it has no capacity
+  const uint32_t* place;       // n_nodes: among the free ones, or YOKE_HEAT_FREE
+  const uint32_t* state;       // n_nodes: in z, or YOKE_HEAT_FREE
   const uint32_t* free_nodes;  // n_free
   double* block;               // all of the following
   size_t block_size;           // bytes
