@@ -122,9 +122,9 @@ typedef struct derate {
 
 enum { DERATE_T, DERATE_SD, DERATE_Y, DERATE_LIMIT, DERATE_LOW, DERATE_HIGH, DERATE_SIGMAS };
 
-// from low on the limit falls, at high it is 0; without defaults, because no pair suits all machines
+// The defaults of low and high are those of magnets in a traction motor (powertrain specification, derating).
 static const yoke_variable derate_variables[] = {
-    REAL(derate, T, "K", "temperature", YOKE_INPUT, 0.0),
+    REAL(derate, T, "K", "temperature", YOKE_INPUT, 383.15),
     {.name = "sd",
      .dim = "K",
      .text = "standard deviation of T, for sigmas",
@@ -134,8 +134,8 @@ static const yoke_variable derate_variables[] = {
      .offset = offsetof(derate, sd)},
     REAL(derate, y, NULL, "the limit at this temperature", YOKE_OUTPUT, 0.0),
     REAL(derate, limit, NULL, "the full limit, up to low", YOKE_TUNABLE, 1.0),
-    REAL(derate, low, "K", "temperature from which on the limit falls", YOKE_TUNABLE, 0.0),
-    REAL(derate, high, "K", "temperature from which on the limit is 0", YOKE_TUNABLE, 0.0),
+    REAL(derate, low, "K", "temperature from which on the limit falls", YOKE_TUNABLE, 373.15),
+    REAL(derate, high, "K", "temperature from which on the limit is 0", YOKE_TUNABLE, 393.15),
     REAL(derate, sigmas, "1", "standard deviations that are added to T", YOKE_TUNABLE, 0.0),
 };
 
