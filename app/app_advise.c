@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "app/app_run.h"
 #include "app/app_sink.h"
 #include "base/base_number.h"
 #include "base/base_os.h"
@@ -226,7 +227,6 @@ void yoke__app_within_print(const yoke_app_advise* app, size_t chosen) {
 void yoke__app_within_json(const yoke_app_advise* app, size_t chosen, const char* summary,
                            yoke_text* to) {
   const yoke_advised* s = &app->advice.all[chosen];
-  const char* end = strrchr(summary, '}');
   yoke_json json = {0};
   yoke__json_begin_object(&json, NULL);
   yoke__json_boolean(&json, "met", is_met(s));
@@ -240,21 +240,7 @@ void yoke__app_within_json(const yoke_app_advise* app, size_t chosen, const char
   yoke__json_number(&json, "excess", s->score);
   yoke__json_number(&json, "settings_tried", (double)app->advice.n);
   yoke__json_end_object(&json);
-  if (end == NULL || yoke__json_finish(&json) < 0) {
-    yoke__text_string(to, summary);
-  } else {
-    size_t n = (size_t)(end - summary);
-    for (; n > 0 && strchr(" \n", summary[n - 1]) != NULL; n--) {
-    }
-    yoke__text_append(to, summary, n);
-    yoke__text_string(to, ",\n  \"within\": ");
-    // two more blanks before every line but the last, which is empty
-    for (const char* at = json.text.bytes; *at != '\0' && strcmp(at, "\n") != 0; at++) {
-      yoke__text_append(to, at, 1);
-      yoke__text_string(to, *at == '\n' ? "  " : "");
-    }
-    yoke__text_string(to, "\n}\n");
-  }
+  yoke__app_summary_with(summary, "within", &json, to);
   yoke__json_free(&json);
 }
 

@@ -1,5 +1,6 @@
 // Tables of the commands that run a system many times: sweep, tune, advise, analyse, bench.
 #include "app/app_commands.h"
+#include "base/base_format.h"
 #include "study/study_assess.h"
 #include "study/study_linear.h"
 
@@ -392,4 +393,79 @@ const yoke_command yoke__command_bench = {
     LIST(bench_exits),
     LIST(bench_examples),
     yoke_cmd_bench,
+};
+
+// ---- twin
+
+static const yoke_operand twin_operands[] = {
+    {"FILE", false, YOKE_ARGUMENT_FILE,
+     "A system file with a twin: a unit with the key twin. Its other units are replaced by the "
+     "data."},
+};
+static const yoke_option twin_options[] = {
+    {"data", "DATA", false, YOKE_ARGUMENT_FILE, NULL,
+     "The record: a CSV file with a column time [s], results.h5 of yoke run, or a folder with "
+     "results. What the file connects to the twin from U.V is read from the column U.V, or V "
+     "where only one source has that name. Cells that are empty or say nan are gaps."},
+    {"unit", "NAME", false, YOKE_ARGUMENT_TEXT, NULL, "The twin, if the file has several."},
+    {"tune", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
+     "First find the unknowns that have no walk, such as resistances and capacities, by passes of "
+     "the filter over the record and by least squares from several starts. The run then uses "
+     "them."},
+    {"write", "OUT", false, YOKE_ARGUMENT_FILE, NULL,
+     "With --tune: write OUT, a copy of the system file with the tuned values as start and sd of "
+     "the unknowns. Only lines that are added or changed differ."},
+    {"from", "SECONDS", false, YOKE_ARGUMENT_TEXT, NULL,
+     "Use rows from this time on. With --tune only the tuning does: before it the model runs "
+     "without correction. Steady readings tell resistances, transients tell capacities."},
+    {"to", "SECONDS", false, YOKE_ARGUMENT_TEXT, NULL, "Use rows up to this time."},
+    {"set", "PATH=VALUE", true, YOKE_ARGUMENT_TEXT, NULL, yoke__help_set},
+    {"out", "DIR", false, YOKE_ARGUMENT_FOLDER, NULL,
+     "Write the results to DIR, which is made if it is missing. "
+     "The default is results/ and the name of the system file without its extension."},
+    {"format", "LIST", true, YOKE_ARGUMENT_CHOICE, yoke__format_names,
+     "Formats of the result file. One or several of csv, hdf5 and mat with commas between them. "
+     "The default is what the system file asks for, else csv."},
+    {"report", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
+     "Also write report.html with plots, verdict and settings."},
+    {"json", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
+     "Print the contents of summary.json instead of the summary."},
+    {"quiet", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
+     "Print no progress and no summary. Warnings and errors are still printed."},
+};
+static const yoke_exit twin_exits[] = {
+    {YOKE_EXIT_OK, "The estimates are consistent with the readings, or there are too few to say."},
+    {YOKE_EXIT_FAILED,
+     "The run or the tuning failed, or the output could not be written. Results up to that step "
+     "are kept."},
+    {YOKE_EXIT_USAGE, "The command line is wrong, or the system file or the data have errors."},
+    {YOKE_EXIT_QUALITY,
+     "The twin ended inconsistent or diverged (unless the file has trust: {status: false}). "
+     "Results are complete."},
+    {YOKE_EXIT_INTERRUPTED,
+     "The run was interrupted (Ctrl-C). Results up to the last step are complete."},
+};
+static const yoke_example twin_examples[] = {
+    {"yoke twin bench.yaml --data measured.csv",
+     "Temperatures that no sensor reaches, from a record."},
+    {"yoke twin bench.yaml --data results/bench --report",
+     "From the results of a run, with a page."},
+    {"yoke twin bench.yaml --data test.csv --tune --write tuned.yaml",
+     "Resistances and capacities first, and a file that keeps them."},
+    {"yoke twin bench.yaml --data test.csv --tune --from 600",
+     "The same from the readings after ten minutes."},
+};
+const yoke_command yoke__command_twin = {
+    "twin",
+    "estimate temperatures and parameters from a record",
+    "Runs the twin of a system file over recorded readings and writes its estimates with their "
+    "standard deviations to results.csv, as yoke run does. The step is that of the twin, else the "
+    "median interval of the rows. A sensor is used where it has a new reading.\n\n"
+    "At the end it prints the unknowns, temperatures and innovations, and whether they are "
+    "consistent with the model and the noise of the sensors.",
+    LIST(twin_operands),
+    LIST(twin_options),
+    LIST(twin_exits),
+    LIST(twin_examples),
+    yoke_cmd_twin,
 };

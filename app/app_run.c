@@ -342,7 +342,8 @@ typedef struct running {
   bool is_json, is_quiet;
   const yoke_app_advise* search;  // where its settings come from; NULL: from the user
   size_t chosen;
-  bool has_foreign;  // units that are not ours
+  bool has_foreign;                   // units that are not ours
+  const yoke_app_onlooker* onlooker;  // NULL: nobody
 } running;
 
 // Its results are complete and announced before it is judged.
@@ -361,13 +362,40 @@ static void announce(const running* r, const yoke_run_info* info) {
   fflush(stdout);
 }
 
-// What was wished for goes into the summary, where it is printed and in its file.
-static void print_within(const running* r) {
+void yoke__app_summary_with(const char* summary, const char* key, yoke_json* object,
+                            yoke_text* to) {
+  const char* end = strrchr(summary, '}');
+  if (end == NULL || yoke__json_finish(object) < 0) {
+    yoke__text_string(to, summary);
+    return;
+  }
+  size_t n = (size_t)(end - summary);
+  for (; n > 0 && strchr(" \n", summary[n - 1]) != NULL; n--) {
+  }
+  yoke__text_append(to, summary, n);
+  yoke__text_add(to, ",\n  \"%s\": ", key);
+  // two more blanks before every line but the last, which is empty
+  for (const char* at = object->text.bytes; *at != '\0' && strcmp(at, "\n") != 0; at++) {
+    yoke__text_append(to, at, 1);
+    yoke__text_string(to, *at == '\n' ? "  " : "");
+  }
+  yoke__text_string(to, "\n}\n");
+}
+
+// What an onlooker has seen, or what was wished for, goes into the summary, where it is printed and in its file.
+static void add_to_summary(const running* r, bool is_printed) {
   char* text = NULL;
   yoke_text whole = {0};
   if (yoke_simulation_summary(r->simulation, &text) >= 0) {
-    yoke__app_within_json(r->search, r->chosen, text, &whole);
-    if (r->is_json) {
+    if (r->onlooker != NULL) {
+      yoke_json json = {0};
+      r->onlooker->json(r->onlooker->to, &json);
+      yoke__app_summary_with(text, r->onlooker->name, &json, &whole);
+      yoke__json_free(&json);
+    } else {
+      yoke__app_within_json(r->search, r->chosen, text, &whole);
+    }
+    if (is_printed) {
       fputs(whole.bytes == NULL ? "" : whole.bytes, stdout);
     }
     (void)yoke__os_write_into(r->place, "summary.json", whole.bytes, whole.n, &yoke__app_sink);
@@ -384,9 +412,10 @@ static bool has_machine(const running* r) {
 
 static void print_judged(const running* r, const yoke_run_info* info, const yoke_run_trust* trust) {
   const bool is_printed = !r->is_quiet && !r->is_json;
-  json_t* summary = read_summary(r->simulation, r->is_json && r->search == NULL);
+  json_t* summary =
+      read_summary(r->simulation, r->is_json && r->search == NULL && r->onlooker == NULL);
   if (r->search != NULL && !yoke__status_is_outside(info->status)) {
-    print_within(r);
+    add_to_summary(r, r->is_json);
   }
   if (is_printed && info->record.n_rows > 0 && info->status >= 0) {
     print_verdict(summary, is_judged(r->options));
@@ -427,6 +456,10 @@ static int run(const running* r) {
   (void)yoke_simulation_get_trust(r->simulation, &trust);
   int status = exit_status(&info, &trust,
                            is_judged(r->options) && !yoke__options_has(r->options, "no-verdict"));
+  // the report reads it
+  if (r->onlooker != NULL && !yoke__status_is_outside(info.status)) {
+    add_to_summary(r, r->is_json);
+  }
   // files of the verdict that cannot be written were reported
   const bool is_lost = yoke__status_is_outside(judged);
   if (is_lost ||
@@ -436,7 +469,7 @@ static int run(const running* r) {
   if (judged != YOKE_INTERRUPTED || r->is_json) {
     print_judged(r, &info, &trust);
   }
-  return status;
+  return r->onlooker == NULL ? status : r->onlooker->end(r->onlooker->to, status);
 }
 
 // given: where its results go, and how it is judged
@@ -453,6 +486,11 @@ static int run_simulation(yoke_simulation* simulation, const yoke_options* optio
   given.settings.progress = goes_on;
   given.settings.overdue = yoke__app_guard_overdue;
   given.settings.command = command;
+  if (given.onlooker != NULL) {
+    given.settings.each = given.onlooker->each;
+    given.settings.to = given.onlooker->to;
+    given.onlooker->begin(given.onlooker->to, simulation);
+  }
   given.directory = out == NULL ? directory : out;
   given.is_json = yoke__options_has(options, "json");
   given.is_quiet = yoke__options_has(options, "quiet");
@@ -511,9 +549,10 @@ static bool has_clock(const yoke_system* system, double pace, const yoke_sink* s
   return true;
 }
 
-int yoke__app_run(yoke_system* system, const yoke_options* options, const char* place,
-                  const yoke_app_words* words, const yoke_messages* loading,
-                  const yoke_app_advise* search, size_t chosen) {
+static int run_system(yoke_system* system, const yoke_options* options, const char* place,
+                      const yoke_app_words* words, const yoke_messages* loading,
+                      const yoke_app_advise* search, size_t chosen,
+                      const yoke_app_onlooker* onlooker) {
   const bool is_json = yoke__options_has(options, "json");
   if (system == NULL) {
     if (is_json) {
@@ -551,6 +590,7 @@ int yoke__app_run(yoke_system* system, const yoke_options* options, const char* 
                                       .place = place,
                                       .search = search,
                                       .chosen = chosen,
+                                      .onlooker = onlooker,
                                       .has_foreign = has_foreign_units(system)});
   } else if (is_json) {
     json_decref(read_summary(simulation, true));
@@ -559,4 +599,16 @@ int yoke__app_run(yoke_system* system, const yoke_options* options, const char* 
   yoke_simulation_destroy(&simulation);
   yoke__app_guard_system(NULL);
   return status;
+}
+
+int yoke__app_run(yoke_system* system, const yoke_options* options, const char* place,
+                  const yoke_app_words* words, const yoke_messages* loading,
+                  const yoke_app_advise* search, size_t chosen) {
+  return run_system(system, options, place, words, loading, search, chosen, NULL);
+}
+
+int yoke__app_run_watched(yoke_system* system, const yoke_options* options, const char* place,
+                          const yoke_app_words* words, const yoke_messages* loading,
+                          const yoke_app_onlooker* onlooker) {
+  return run_system(system, options, place, words, loading, NULL, 0, onlooker);
 }

@@ -17,4 +17,20 @@ int yoke__app_run(yoke_system* system, const yoke_options* options, const char* 
                   const yoke_app_words* words, const yoke_messages* loading,
                   const yoke_app_advise* search, size_t chosen);
 
+// Who looks on while a system runs, and adds an object to its summary. Called in this order.
+typedef struct yoke_app_onlooker {
+  const char* name;                                            // key of the object
+  void (*begin)(void* to, const yoke_simulation* simulation);  // it has started
+  bool (*each)(void* to);                   // before every macro step; false ends the run
+  void (*json)(void* to, yoke_json* json);  // it has ended: the object
+  int (*end)(void* to, int status);         // its results are complete; returns the exit status
+  void* to;
+} yoke_app_onlooker;
+// yoke__app_run with somebody who looks on.
+int yoke__app_run_watched(yoke_system* system, const yoke_options* options, const char* place,
+                          const yoke_app_words* words, const yoke_messages* loading,
+                          const yoke_app_onlooker* onlooker);
+// A summary (text of a JSON object) with the object `key` behind its last entry; it is finished here.
+void yoke__app_summary_with(const char* summary, const char* key, yoke_json* object, yoke_text* to);
+
 #endif

@@ -8,13 +8,14 @@
 // 1, columns in bytes).
 #include "base/base_csv.h"
 
-#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "base/base_number.h"
 
-#define MISSING_BITS UINT64_C(0x7ff8000000001de5)  // a quiet NaN that no computation makes
+// quiet NaNs that no computation makes
+#define MISSING_BITS UINT64_C(0x7ff8000000001de5)
+#define TEXT_BITS    UINT64_C(0x7ff8000000001de6)
 
 typedef struct reader {
   const char *at, *end;
@@ -31,17 +32,28 @@ typedef struct cell {
   bool is_last;  // a line end or the end of the text follows
 } cell;
 
-double yoke__csv_missing(void) {
-  const uint64_t bits = MISSING_BITS;
+static double from_bits(uint64_t bits) {
   double value;
   memcpy(&value, &bits, sizeof value);
   return value;
 }
 
-bool yoke__csv_is_missing(double value) {
+static bool has_bits(double value, uint64_t wanted) {
   uint64_t bits;
   memcpy(&bits, &value, sizeof bits);
-  return bits == MISSING_BITS;
+  return bits == wanted;
+}
+
+double yoke__csv_missing(void) {
+  return from_bits(MISSING_BITS);
+}
+
+bool yoke__csv_is_missing(double value) {
+  return has_bits(value, MISSING_BITS);
+}
+
+bool yoke__csv_is_text(double value) {
+  return has_bits(value, TEXT_BITS);
 }
 
 static yoke_status fail(const reader* r, const char* at, const char* what) {
@@ -205,7 +217,7 @@ static void store(yoke_csv_column* column, size_t row, const cell* c) {
   if (c->n == 0) {
     column->n_missing++;
   } else if (!cell_number(c, &value)) {
-    value = (double)NAN;  // not the mark of an empty cell
+    value = from_bits(TEXT_BITS);
     column->is_text = true;
   }
   column->values[row] = value;

@@ -37,6 +37,8 @@ void yoke__csv_free(yoke_csv* csv);
 size_t yoke__csv_find(const yoke_csv* csv, const char* name);
 // An empty cell is a NaN with a mark of its own, so that it differs from a cell that says nan.
 bool yoke__csv_is_missing(double value);
+// A cell that is neither empty nor a number has a mark, too; a cell that says nan has none.
+bool yoke__csv_is_text(double value);
 // The value of an empty cell.
 double yoke__csv_missing(void);
 

@@ -104,6 +104,7 @@ study=("$oscillator" --set time.stop=1 --vary "units.left.with.m=1,2" --jobs 1)
 prints sweep sweep "${study[@]}" --measure end:left.x --out sweep
 prints tune tune "${study[@]}" --minimise end:left.x --out tune
 prints advice advise "$oscillator" --set time.stop=1 --budget 8 --out advised
+prints summary twin "$source/scenarios/twin-record/bench.yaml" --data "$source/scenarios/twin-record/measured.csv" --tune --out twin
 prints stability analyse "$mass/held.yaml" --methods hold --step 1e-3
 prints stability-map analyse "$mass/pulsed-mpsm.yaml" --map units.right.with.cc=100:1e4:2:log --steps 1e-3:9e-3:2 --methods hold
 prints stability-run analyse --run mass --cluster loop

@@ -1,0 +1,56 @@
+// A twin seen from inside.
+#include "unit/twin/unit_twin_inside.h"
+
+#include <math.h>
+
+#include "unit/twin/twin_part.h"
+
+static bool has_start(const twin* w) {
+  for (size_t i = 0; i < w->network.heat.n_capacities; i++) {
+    if (!isnan(w->given_z[i])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool yoke__unit_twin_inside(const yoke_unit_ops* ops, const void* self,
+                            yoke_unit_twin_inside* out) {
+  yoke_unit_twin_figures figures;
+  const twin* w = self;
+  if (!yoke__unit_twin_figures(ops, self, &figures)) {
+    return false;
+  }
+  *out = (yoke_unit_twin_inside){
+      .sensors = figures.sensors,
+      .unknowns = figures.unknowns,
+      .n_sensors = figures.n_sensors,
+      .n_unknowns = figures.n_unknowns,
+      .setup = &w->setup,
+      .filter = w->filter,
+      .consistency = w->consistency,
+      .z = has_start(w) ? yoke__estimate_mean(w->filter) : NULL,
+      .n_start = w->n_start,
+      .has_diverged = w->state->is_open != 0,
+      .has_laws = w->network.n_moving > 0,
+      .reason = (yoke_estimate_reason)w->state->reason,
+      .n_steps = figures.n_steps,
+  };
+  return true;
+}
+
+void yoke__unit_twin_inputs(void* self, double t, const double u[], double v[]) {
+  const twin* w = self;
+  for (size_t i = 0; i < w->layout.n_known; i++) {
+    w->network.signals->u[w->layout.known[i]] = u[i];
+  }
+  yoke__twin_network_inputs(&w->network, t, v);
+}
+
+double yoke__unit_twin_value(const void* self, size_t unknown, double value) {
+  return yoke__twin_value(&((const twin*)self)->unknown_texts[unknown], value);
+}
+
+double yoke__unit_twin_deviation(const void* self, size_t unknown, double value, double sd) {
+  return yoke__twin_deviation(&((const twin*)self)->unknown_texts[unknown], value, sd);
+}

@@ -1,0 +1,34 @@
+// A twin seen from inside, for studies over records: its filter, what it is set up with, and its verdict.
+#ifndef YOKE_UNIT_TWIN_INSIDE_H
+#define YOKE_UNIT_TWIN_INSIDE_H
+
+#include "estimate/estimate_filter.h"
+#include "estimate/estimate_innovation.h"
+#include "unit/twin/unit_twin.h"
+
+// Texts and arrays belong to the unit.
+typedef struct yoke_unit_twin_inside {
+  const yoke_unit_twin_sensor* sensors;
+  const yoke_unit_twin_unknown* unknowns;
+  size_t n_sensors, n_unknowns;
+  const yoke_estimate_setup*
+      setup;  // g and c with the guesses; its unknowns are those of above, in their order
+  const yoke_estimate* filter;
+  const yoke_consistency* consistency;
+  const double* z;   // temperatures of the capacities that were given; NULL: it started at rest
+  uint64_t n_start;  // readings of each sensor that belong to the start and are not judged
+  bool has_diverged, has_laws;  // a resistance follows a law
+  yoke_estimate_reason reason;
+  uint64_t n_steps;  // of the filter
+} yoke_unit_twin_inside;
+
+// Of a unit that has been initialised. False: it is no twin.
+bool yoke__unit_twin_inside(const yoke_unit_ops* ops, const void* self, yoke_unit_twin_inside* out);
+// Inputs v of the thermal network at time t; u: all real inputs of the unit in their order. Nothing else of the unit changes that a
+// step does not set anew.
+void yoke__unit_twin_inputs(void* self, double t, const double u[], double v[]);
+// Value and standard deviation of the filter for unknown i as the user counts them.
+double yoke__unit_twin_value(const void* self, size_t unknown, double value);
+double yoke__unit_twin_deviation(const void* self, size_t unknown, double value, double sd);
+
+#endif

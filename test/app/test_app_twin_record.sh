@@ -1,0 +1,190 @@
+#!/usr/bin/env bash
+# yoke twin: estimation over a record. The happy path, tuning, gaps, a sensor that is slower than the step, copies of the file, and bad
+# input of all kinds.
+set -u
+. "${YOKE_SOURCE_DIR:?path of the source tree}/test/support/run_cases.sh"
+
+json() { python3 -c "import json; d = json.load(open('$1')); t = d['twin']; print($2)"; }
+
+# Two resistors in a chain, with their capacities; r1 = 2 K/W and r2 = 3 K/W are what the record was made with.
+cat >chain.cir <<'E2'
+a chain
+.input q=10 W
+heat_source q_in a {q}
+heat_capacity c_a a 5 J/K
+thermal_resistance r1 a b 2 K/W
+heat_capacity c_b b 20 J/K
+thermal_resistance r2 b room 3 K/W
+temperature_source air room 300 K
+.end
+E2
+cat >chain.yaml <<'E2'
+# a chain
+yoke: 1
+time: {stop: 400, step: 0.5}
+units:
+  twin:                    # beside the bench
+    twin: chain.cir
+    sensors:
+      t(a): {from: bench.ta, sigma: 0.2}
+      t(b): {from: bench.tb, sigma: 0.2}
+    inputs: {q: bench.q}
+    unknown:
+      r1: {start: 1, sd: 1}   # a guess
+      r2: {start: 5, sd: 3}
+# the end
+E2
+python3 - <<'PY'
+import random
+random.seed(3)
+ta, tb, h = 330.0, 318.0, 0.5
+lines = ["time,bench.ta,bench.tb,bench.q"]
+for k in range(801):
+    t = k * h
+    q = 10 + (8 if (t // 40) % 2 else -4)
+    lines.append("%.9g,%.4f,%.4f,%g" % (t, ta + random.gauss(0, 0.2), tb + random.gauss(0, 0.2), q))
+    for i in range(500):
+        f = (ta - tb) / 2
+        ta, tb = ta + h / 500 * (q - f) / 5, tb + h / 500 * (f - (tb - 300) / 3) / 20
+open("good.csv", "w").write("\n".join(lines) + "\n")
+PY
+
+# ---- estimation
+
+run 0 twin chain.yaml --data good.csv --set units.twin.unknown.r1.start=2 --set units.twin.unknown.r2.start=3
+says 'results in results/chain: 801 rows'
+says 'unknowns at the end'
+says 'temperatures at the end'
+says 'sensors  rms innovation  expected'
+says 'twin: consistent: '
+holds "$(json results/chain/summary.json 'len(t["unknowns"]) == 2 and abs(t["unknowns"][0]["value"] - 2) < 4 * t["unknowns"][0]["sd"]' | sed 's/True/1/;s/False/0/')"
+holds "$(json results/chain/summary.json '0.9 < t["sensors"][0]["rms"] / t["sensors"][0]["expected"] < 1.1' | sed 's/True/1/;s/False/0/')"
+if head -1 results/chain/results.csv | grep -q 'bench.ta.*twin.t(a).*twin.sd.r1'; then pass; else bad 'columns'; fi
+run 0 twin chain.yaml --data good.csv --set units.twin.unknown.r1.start=2 --set units.twin.unknown.r2.start=3 --quiet --out again
+if [ -s out ]; then bad '--quiet says something'; else pass; fi
+same results/chain again
+run 0 twin chain.yaml --data good.csv --json --out again
+if python3 -c 'import json; d = json.load(open("out")); assert d["format"] == "yoke-summary" and d["twin"]["verdict"] == "consistent"'; then pass; else bad json; fi
+if cmp -s out again/summary.json; then pass; else bad 'what is printed is not summary.json'; fi
+
+# the results of a run are a record, too: the same readings in, the same estimates out
+run 0 twin chain.yaml --data again --out third
+if cmp -s <(cut -d, -f4- again/results.csv | tail -n 1) <(cut -d, -f4- third/results.csv | tail -n 1); then pass; else bad 'a folder as data'; fi
+
+# a window
+run 0 twin chain.yaml --data good.csv --from 100 --to 200 --out window
+says '201 rows' out
+if [ "$(sed -n 2p window/results.csv | cut -d, -f1)" = 100 ]; then pass; else bad 'the window does not begin at 100'; fi
+
+# ---- tuning
+
+cat >tuned.py <<'PY'
+import json, sys
+u = json.load(open(sys.argv[1]))["twin"]["tuning"]["unknowns"]
+for x, want in zip(u, (2, 3)):
+    for way in ("filter", "fit"):
+        away = abs(x[way] - want) / x[way + "_sd"]
+        assert away < 4, (x["name"], way, x[way], x[way + "_sd"])
+        assert x[way + "_sd"] < 0.02 * want, (x["name"], way, x[way + "_sd"])
+PY
+run 0 twin chain.yaml --data good.csv --tune --write tuned.yaml --out tuned
+says 'least squares from 8 starts'
+says 'end at the same values'
+says 'written to tuned.yaml'
+if python3 tuned.py tuned/summary.json; then pass; else bad 'tuning is off by more than its deviations'; fi
+if [ "$(diff chain.yaml tuned.yaml | grep -c '^>')" -eq 2 ]; then pass; else bad "lines that differ: $(diff chain.yaml tuned.yaml)"; fi
+if grep -q '# a guess' tuned.yaml; then pass; else bad 'a comment is gone'; fi
+run 0 twin tuned.yaml --data good.csv --out copy
+same tuned copy
+run 0 twin chain.yaml --data good.csv --tune --from 50 --to 300 --out tuned_part
+says 'from 50 s to 300 s'
+
+# ---- gaps, slow sensors, other columns
+
+awk -F, 'BEGIN { OFS = "," } NR > 100 && NR < 160 { $2 = "" } NR == 200 { $3 = "nan" } NR > 700 { $2 = "nan"; $3 = "" } { print }' good.csv >gaps.csv
+run 0 twin chain.yaml --data gaps.csv --set units.twin.unknown.r1.start=2 --set units.twin.unknown.r2.start=3 --out gaps
+says 'bench.ta: 161 of 801 values are missing, in 2 gaps'
+says 'bench.tb: 103 of 801 values are missing, in 2 gaps'
+says 'twin: consistent: '
+holds "$(json gaps/summary.json 't["sensors"][0]["readings"] == 639 or t["sensors"][0]["readings"] == 640' | sed 's/True/1/;s/False/0/')"
+awk -F, 'BEGIN { OFS = "," } NR > 1 && NR % 10 != 2 { $2 = "" } { print }' good.csv >slow.csv
+run 0 twin chain.yaml --data slow.csv --set units.twin.unknown.r1.start=2 --set units.twin.unknown.r2.start=3 --out slow
+holds "$(json slow/summary.json 't["sensors"][0]["readings"] == 80 or t["sensors"][0]["readings"] == 81' | sed 's/True/1/;s/False/0/')"
+run 0 twin chain.yaml --data good.csv --set units.twin.step=0.25 --out fine
+holds "$(json fine/summary.json 't["sensors"][0]["readings"] == 800 or t["sensors"][0]["readings"] == 801' | sed 's/True/1/;s/False/0/')"
+says '1601 rows'
+sed '1s/bench\.//g' good.csv >bare.csv
+run 0 twin chain.yaml --data bare.csv --out bare
+says 'consistent'
+
+# ---- a wrong model
+
+sed 's/c_a a 5/c_a a 7/' chain.cir >wrong.cir
+sed 's/chain.cir/wrong.cir/' chain.yaml >wrong.yaml
+run 3 twin wrong.yaml --data good.csv --set units.twin.unknown.r1.start=2 --set units.twin.unknown.r2.start=3
+says 'twin: inconsistent: '
+run 3 twin wrong.yaml --data good.csv --set units.twin.unknown.r1.start=2 --set units.twin.unknown.r2.start=3 --quiet
+says 'inconsistent'
+run 0 twin wrong.yaml --data good.csv --set units.twin.unknown.r1.start=2 --set units.twin.unknown.r2.start=3 --set trust.status=false
+
+# ---- bad input
+
+run 2 twin chain.yaml
+says '--data is missing'
+run 2 twin chain.yaml --data none.csv
+says 'none.csv'
+run 2 twin none.yaml --data good.csv
+says 'none.yaml'
+run 2 twin chain.yaml --data good.csv --write x.yaml
+says 'only --tune has something to write'
+run 2 twin chain.yaml --data good.csv --tune --write chain.yaml
+says 'is the system file itself'
+run 2 twin chain.yaml --data good.csv --from 200 --to 100
+says '--to: expected a time behind --from'
+run 2 twin chain.yaml --data good.csv --from 500
+says 'the record goes from 0 s to 400 s'
+run 2 twin chain.yaml --data good.csv --tune --from 500
+says 'the record goes from 0 s to 400 s'
+run 2 twin chain.yaml --data good.csv --unit other
+says "there is no unit 'other'; twins: twin"
+run 2 twin chain.yaml --data good.csv --out ''
+says 'expected the name of a folder'
+
+sed '1s/bench.tb/bench.t_bee/' good.csv >column.csv
+run 2 twin chain.yaml --data column.csv
+says "column.csv: error: there is no column 'bench.tb'; did you mean 'bench.ta'? the columns are time, bench.ta, bench.t_bee, bench.q"
+sed '5s/^[^,]*,/1,/' good.csv >time.csv
+run 2 twin chain.yaml --data time.csv
+says 'time.csv:5: error: time 1 is not after 1 of the line before'
+sed '7s/,[^,]*/,hot/' good.csv >text.csv
+run 2 twin chain.yaml --data text.csv
+says "text.csv:7: error: the cell of column 'bench.ta' is not a finite number"
+sed '7s/,[^,]*/,inf/' good.csv >text.csv
+run 2 twin chain.yaml --data text.csv
+says "text.csv:7: error: the cell of column 'bench.ta' is not a finite number"
+sed '9s/$/,1/' good.csv >long.csv
+run 2 twin chain.yaml --data long.csv
+says 'long.csv:9: error: more than 4 cells, but the header has 4'
+sed '9s/,[^,]*$//' good.csv >short.csv
+run 2 twin chain.yaml --data short.csv
+says 'short.csv:9: error: 3 cells, but the header has 4'
+head -2 good.csv >one.csv
+run 2 twin chain.yaml --data one.csv
+says 'one.csv: error: expected two rows or more, found 1'
+sed '1s/time/seconds/' good.csv >notime.csv
+run 2 twin chain.yaml --data notime.csv
+says "notime.csv: error: there is no column 'time'"
+awk -F, 'BEGIN { OFS = "," } NR > 1 { $2 = "" } { print }' good.csv >empty.csv
+run 2 twin chain.yaml --data empty.csv
+says "column 'bench.ta' has no values"
+sed '/^  twin:/,/r2:/d; s/^units:/units: {a: {model: gain}}/' chain.yaml >notwin.yaml
+run 2 twin notwin.yaml --data good.csv
+says 'no unit is a twin'
+sed 's/^# the end/  other: {twin: chain.cir, sensors: {t(a): {from: bench.ta, sigma: 0.2}}, inputs: {q: bench.q}}/' chain.yaml >two.yaml
+run 2 twin two.yaml --data good.csv
+says 'there are 2 twins (twin, other): choose one with --unit'
+run 0 twin two.yaml --data good.csv --unit other --out other
+run 2 twin two.yaml --data good.csv --unit other --tune
+says "there is nothing to tune: 'other' has no unknown without walk"
+run 2 twin chain.yaml --data good.csv --json --set units.twin.sensors.t[a].sigma=-1
+finish
