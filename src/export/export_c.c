@@ -12,7 +12,6 @@
 // the start values leave is measured.
 #include "export/export_c.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,47 +57,9 @@ static yoke_place place_of(const maker* k) {
 // -------------------------------------------------------------------------------------------------
 // names
 
-static bool is_taken(const yoke_export_c_name names[], size_t n, const char* identifier) {
-  for (size_t i = 0; i < n; i++) {
-    if (strcmp(names[i].identifier, identifier) == 0) {
-      return true;
-    }
-  }
-  return false;
-}
-
-// shown as an identifier that none of the names before has
 static yoke_status add_name(maker* k, yoke_export_c_name names[], size_t n, const char* shown,
                             const char* dim, double start) {
-  char text[MAX_IDENTIFIER + 16], stem[MAX_IDENTIFIER];
-  size_t length = 0;
-  for (const char* c = shown; *c != '\0' && length + 1 < sizeof stem; c++) {
-    const bool is_plain = isalnum((unsigned char)*c) != 0;
-    // "v(out)" is V_OUT
-    if (is_plain || (length > 0 && stem[length - 1] != '_')) {
-      stem[length++] = '_';
-      if (is_plain) {
-        stem[length - 1] = (char)toupper((unsigned char)*c);
-      }
-    }
-  }
-  while (length > 0 && stem[length - 1] == '_') {
-    length--;
-  }
-  stem[length] = '\0';
-  snprintf(text, sizeof text, "%s", length == 0 ? "X" : stem);
-  for (unsigned i = 2; is_taken(names, n, text); i++) {
-    snprintf(text, sizeof text, "%s_%u", length == 0 ? "X" : stem, i);
-  }
-  names[n] =
-      (yoke_export_c_name){.shown = yoke__arena_text(&k->model->arena, shown, strlen(shown)),
-                           .dim = yoke__arena_text(&k->model->arena, dim == NULL ? "" : dim,
-                                                   dim == NULL ? 0 : strlen(dim)),
-                           .identifier = yoke__arena_text(&k->model->arena, text, strlen(text)),
-                           .start = start};
-  return names[n].shown == NULL || names[n].dim == NULL || names[n].identifier == NULL
-             ? YOKE_NO_MEMORY
-             : YOKE_OK;
+  return yoke__export_c_name(&k->model->arena, names, n, shown, dim, start);
 }
 
 static yoke_status name_input(maker* k, size_t i) {

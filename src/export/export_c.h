@@ -12,6 +12,7 @@
 
 #include "circuit/circuit_linear.h"
 #include "circuit/circuit_netlist.h"
+#include "export/export_c_text.h"
 
 typedef struct yoke_export_c_job {
   const yoke_network* network;  // NULL: the netlist below is read
@@ -26,13 +27,6 @@ typedef struct yoke_export_c_job {
   bool is_float;     // single precision
   bool is_ramp;      // inputs go straight from value to value (first-order hold)
 } yoke_export_c_job;
-
-typedef struct yoke_export_c_name {
-  const char* shown;       // in the netlist
-  const char* dim;         // "" if unknown
-  const char* identifier;  // unique, upper case
-  double start;            // of an input
-} yoke_export_c_name;
 
 // How good a reduced model is.
 typedef struct yoke_export_c_quality {

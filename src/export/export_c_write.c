@@ -3,9 +3,6 @@
 //
 // Matrices are constants row by row; a step is one pass over Ad, Bd and a copy of the new state,
 // the same number of operations every time.
-#include <ctype.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/base_number.h"
@@ -14,73 +11,27 @@
 #include "export/export_c.h"
 #include "yoke/version.h"
 
-#define MAX_NAME 128
-#define MAX_PATH 4096
-
 typedef struct writer {
   yoke_text text;
   const yoke_export_c_job* job;
   const yoke_export_c_model* model;
-  char lower[MAX_NAME], upper[MAX_NAME];  // the name in identifiers
-  const char* number;                     // "double" or "float"
+  yoke_export_c_identifier name;
+  const char* number;  // "double" or "float"
 } writer;
 
 #define PUT(...) yoke__text_add(&w->text, __VA_ARGS__)
 
-// Texts of the netlist in comments must not end them, nor start a new line.
-static void put_shown(writer* w, const char* text) {
-  char line[200];
-  size_t n = 0;
-  for (const char* c = text; *c != '\0' && n + 1 < sizeof line; c++) {
-    const bool is_plain = (unsigned char)*c >= ' ' && *c != '\\' && *c != 0x7f;
-    // no "*/", no "/*" and no "??/"
-    const bool is_end = n > 0 && ((line[n - 1] == '*' && *c == '/') || *c == '?' ||
-                                  (line[n - 1] == '/' && *c == '*'));
-    line[n++] = ' ';
-    if (is_plain && !is_end) {
-      line[n - 1] = *c;
-    }
-  }
-  line[n] = '\0';
-  PUT("%s", line);
+static void put_shown(writer* w, const char* shown) {
+  yoke__export_c_put_shown(&w->text, shown);
 }
 
-// -------------------------------------------------------------------------------------------------
-// numbers
-
 static void put_number(writer* w, double x) {
-  char text[YOKE_NUMBER_SIZE];
-  if (!w->job->is_float) {
-    yoke__number_format(x, text);
-    PUT(strpbrk(text, ".e") == NULL ? "%s.0" : "%s", text);
-    return;
-  }
-  // nine digits name every float
-  snprintf(text, sizeof text, "%.9g", (double)(float)x);
-  PUT(strpbrk(text, ".e") == NULL ? "%s.0f" : "%sf", text);
+  yoke__export_c_put_number(&w->text, w->job->is_float, x);
 }
 
 static void put_array(writer* w, const char* name, const double numbers[], size_t n_rows,
                       size_t n_cols) {
-  const size_t n = n_rows * n_cols;
-  if (n == 0) {
-    return;
-  }
-  PUT("static const %s %s[%zu] = {\n", w->number, name, n);
-  size_t line = w->text.n;
-  PUT("   ");
-  for (size_t i = 0; i < n; i++) {
-    // a new line for a new row, and where one gets long
-    if (i > 0 && (i % n_cols == 0 || w->text.n - line > 80)) {
-      PUT("\n");
-      line = w->text.n;
-      PUT("   ");
-    }
-    PUT(" ");
-    put_number(w, numbers[i]);
-    PUT(",");
-  }
-  PUT("\n};\n");
+  yoke__export_c_put_array(&w->text, w->job->is_float, name, numbers, n_rows, n_cols);
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -144,25 +95,7 @@ static void put_head(writer* w) {
 
 static void put_names(writer* w, const char* kind, const yoke_export_c_name names[], size_t n,
                       bool has_start) {
-  if (n == 0) {
-    return;
-  }
-  PUT("\nenum {\n");
-  for (size_t i = 0; i < n; i++) {
-    PUT("  %s_%s_%s = %zu,  /* ", w->upper, kind, names[i].identifier, i);
-    put_shown(w, names[i].shown);
-    if (names[i].dim[0] != '\0') {
-      PUT(" [");
-      put_shown(w, names[i].dim);
-      PUT("]");
-    }
-    if (has_start) {
-      PUT(", starts at ");
-      put_number(w, names[i].start);
-    }
-    PUT(" */\n");
-  }
-  PUT("};\n");
+  yoke__export_c_put_names(&w->text, w->name.upper, kind, names, n, 0, has_start, w->job->is_float);
 }
 
 static size_t at_least_one(size_t n) {
@@ -171,7 +104,7 @@ static size_t at_least_one(size_t n) {
 
 static void write_header(writer* w) {
   const yoke_export_c_model* m = w->model;
-  const char *l = w->lower, *u = w->upper, *t = w->number;
+  const char *l = w->name.lower, *u = w->name.upper, *t = w->number;
   put_head(w);
   PUT("#ifndef %s_H\n#define %s_H\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n", u, u);
   PUT("enum { %s_N_STATES = %zu, %s_N_INPUTS = %zu, %s_N_OUTPUTS = %zu };\n", u, m->n, u, m->n_u, u,
@@ -219,7 +152,7 @@ static void put_unused(writer* w, const char* name, bool is_unused) {
 
 static void put_step(writer* w) {
   const yoke_export_c_model* m = w->model;
-  const char *l = w->lower, *t = w->number;
+  const char *l = w->name.lower, *t = w->number;
   const bool is_ramp = m->Bd_end != NULL;
   PUT("\nvoid %s_step(%s* self, const %s u[]", l, l, t);
   if (is_ramp) {
@@ -245,7 +178,7 @@ static void put_step(writer* w) {
 
 static void put_output(writer* w) {
   const yoke_export_c_model* m = w->model;
-  const char *l = w->lower, *t = w->number;
+  const char *l = w->name.lower, *t = w->number;
   PUT("\nvoid %s_output(const %s* self, const %s u[], %s y[]) {\n", l, l, t, t);
   put_unused(w, "self", m->n == 0 || m->n_y == 0);
   put_unused(w, "u", m->n_u == 0 || m->n_y == 0);
@@ -261,7 +194,7 @@ static void put_output(writer* w) {
 
 static void write_source(writer* w) {
   const yoke_export_c_model* m = w->model;
-  const char* l = w->lower;
+  const char* l = w->name.lower;
   put_head(w);
   PUT("#include \"%s.h\"\n\n", w->job->name);
   put_array(w, "Ad", m->Ad, m->n, m->n);
@@ -290,42 +223,17 @@ static void write_source(writer* w) {
 // -------------------------------------------------------------------------------------------------
 // files
 
-static void make_identifiers(writer* w) {
-  const char* from = w->job->name;
-  size_t n = 0;
-  if (!isalpha((unsigned char)from[0])) {
-    w->lower[n++] = 'm';
-    w->lower[n++] = '_';
-  }
-  for (; *from != '\0' && n + 1 < sizeof w->lower; from++) {
-    w->lower[n++] = '_';
-    if (isalnum((unsigned char)*from)) {
-      w->lower[n - 1] = (char)tolower((unsigned char)*from);
-    }
-  }
-  w->lower[n] = '\0';
-  for (size_t i = 0; i <= n; i++) {
-    w->upper[i] = (char)toupper((unsigned char)w->lower[i]);
-  }
-}
-
-static yoke_status save(writer* w, const char* directory, const char* ending,
+static yoke_status save(const writer* w, const char* directory, const char* ending,
                         const yoke_sink* sink) {
-  char name[MAX_NAME + 16], path[MAX_PATH];
-  if (w->text.status < 0) {
-    return yoke_fail(sink, YOKE_NO_MEMORY, "out of memory");
-  }
-  snprintf(name, sizeof name, "%.*s%s", MAX_NAME, w->job->name, ending);
-  if (yoke__os_path_join(directory, name, path, sizeof path) >= sizeof path) {
-    return yoke_fail(sink, YOKE_IO, "the path of '%.100s' is too long", name);
-  }
-  return yoke__os_write_file(path, w->text.bytes, w->text.n, sink);
+  return yoke__export_c_save(&w->text, directory, w->job->name, ending, sink);
 }
 
 yoke_status yoke__export_c_write(const yoke_export_c_job* job, const yoke_export_c_model* model,
                                  const char* directory, const yoke_sink* sink) {
-  writer w = {.job = job, .model = model, .number = job->is_float ? "float" : "double"};
-  make_identifiers(&w);
+  writer w = {.job = job,
+              .model = model,
+              .name = yoke__export_c_identifier(job->name),
+              .number = job->is_float ? "float" : "double"};
   yoke_status status = yoke__os_make_directory(directory, sink);
   if (status >= 0) {
     write_header(&w);
