@@ -88,6 +88,7 @@ yoke_status yoke__scenario_keep_only(yoke_scenario* s, const char* name, yoke_me
   s->adaptive.is_given = false;
   s->calls = 1;
   s->is_alone = true;
+  s->trust.n_signals = s->trust.n_limits = 0;
   // a machine stays with the clock, however late this process is
   s->pacing.overrun = YOKE_OVERRUN_SKIP;
   s->pacing.limit = INT64_MAX;

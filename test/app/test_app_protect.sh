@@ -123,6 +123,15 @@ says "quality: no value of T.y lies between 'stop.below', 380, and 'stop.above',
 run 2 run heat.yaml --set laws.limit.with.low=380 --out bad
 says "unit 'limit': low is 380 K and high 380 K, expected low below high"
 
+# ---- limits belong to the end that runs the system: the other end of a port does not know its signals
+port=$((20000 + RANDOM % 20000))
+printf '%s\n' 'yoke: 1' 'time: {stop: 1, step: 0.01}' 'units:' '  s: {model: sine}' \
+  "  g: {model: gain, port: udp, peer: '127.0.0.1:$port', bind: '127.0.0.1:$((port + 1))'}" 'connections: [s.y -> g.u]' \
+  'quality: {stop: {above: {s.y: 10}}}' 'trust: {signals: [s.y], limits: {s.y: 10}}' >port.yaml
+timeout 2 "$yoke" rig port.yaml >out 2>&1
+says 'listening at'
+silent 'error'
+
 # ---- a copy with the limit of the command line
 run 3 run heat.yaml --trust none --set quality.stop.above.T.y=358 --pin pinned.yaml --out pinned
 says 'stop: {above: {T.y: 358}}' pinned.yaml
