@@ -56,6 +56,7 @@ const yoke_unit_ops* const yoke__builtin_models[] = {
     &yoke__model_delay1,
     &yoke__model_rate_limit,
     &yoke__model_derate,
+    &yoke__model_clamp,
     &yoke__model_switch,
     &yoke__model_select,
     &yoke__model_counter,

@@ -19,6 +19,7 @@ extern const yoke_unit_ops yoke__model_delay1;      // "delay1": y = u one step 
 // protection
 extern const yoke_unit_ops yoke__model_rate_limit;  // "rate_limit": y = u with a limited slope
 extern const yoke_unit_ops yoke__model_derate;      // "derate": a limit that falls with T
+extern const yoke_unit_ops yoke__model_clamp;       // "clamp": u within -limit and limit
 
 // types other than real
 extern const yoke_unit_ops yoke__model_counter;  // "counter": integer and boolean outputs

@@ -1,7 +1,8 @@
-// Blocks that protect: a signal whose slope is limited, a limit that falls with a temperature.
+// Blocks that protect: a signal whose slope is limited, a limit that falls with a temperature, a signal held within a limit.
 //
 //   rate_limit  y(t + h) = u(t), held within [y(t) - fall h, y(t) + rate h]; y = u at the start
 //   derate      y = limit clamp((high - T_s) / (high - low), 0, 1),  T_s = T + sigmas sd
+//   clamp       y = clamp(u, -limit, limit)
 #include <math.h>
 #include <stddef.h>
 
@@ -230,4 +231,84 @@ const yoke_unit_ops yoke__model_derate = {
     .refresh = derate_refresh,
     .derivative = derate_derivative,
     .reason = derate_reason,
+};
+
+// ---- clamp
+
+typedef struct clamp {
+  double u, limit, y;
+} clamp;
+
+enum { CLAMP_U, CLAMP_LIMIT, CLAMP_Y };
+
+static const yoke_variable clamp_variables[] = {
+    REAL(clamp, u, NULL, "what is asked for", YOKE_INPUT, 0.0),
+    {.name = "limit",
+     .text = "most that is allowed, both ways",
+     .type = YOKE_REAL,
+     .causality = YOKE_INPUT,
+     .flags = YOKE_VARIABLE_HAS_START,
+     .start = 1.0,
+     .offset = offsetof(clamp, limit)},
+    REAL(clamp, y, NULL, "u, as far as it is allowed", YOKE_OUTPUT, 0.0),
+};
+
+static const yoke_feedthrough clamp_feedthrough[] = {{CLAMP_Y, CLAMP_U}, {CLAMP_Y, CLAMP_LIMIT}};
+
+static const yoke_unit_info clamp_info = {
+    .variables = clamp_variables,
+    .n_variables = COUNT(clamp_variables),
+    .feedthrough = clamp_feedthrough,
+    .n_feedthrough = COUNT(clamp_feedthrough),
+    .flags = YOKE_UNIT_ALGEBRAIC | YOKE_UNIT_FLAT,
+    .self_size = sizeof(clamp),
+};
+
+static yoke_status clamp_refresh(void* self, double t) {
+  clamp* c = self;
+  (void)t;
+  if (c->limit < 0.0) {
+    return YOKE_BAD_INPUT;  // `reason` says why
+  }
+
+  // a NaN of either comes through: the master looks for it
+  c->y = isnan(c->limit) || c->u > c->limit ? c->limit : c->u < -c->limit ? -c->limit : c->u;
+  return YOKE_OK;
+}
+
+static yoke_status clamp_step(void* self, double t, double h, yoke_step_result* result) {
+  (void)h;
+  (void)result;
+  return clamp_refresh(self, t);
+}
+
+static bool clamp_partial(const void* self, size_t unknown, size_t known, double* partial) {
+  const clamp* c = self;
+  const bool is_inside = fabs(c->u) <= c->limit;
+  *partial = known == CLAMP_U ? (is_inside ? 1.0 : 0.0) : is_inside ? 0.0 : c->u > 0.0 ? 1.0 : -1.0;
+  return unknown == CLAMP_Y && (known == CLAMP_U || known == CLAMP_LIMIT);
+}
+
+static yoke_status clamp_derivative(void* self, const size_t unknowns[], size_t n_unknowns,
+                                    const size_t knowns[], size_t n_knowns, const double seed[],
+                                    double out[]) {
+  return yoke__model_derivative(self, clamp_partial, unknowns, n_unknowns, knowns, n_knowns, seed,
+                                out);
+}
+
+static void clamp_reason(const void* self, const yoke_sink* sink) {
+  const clamp* c = self;
+  if (c->limit < 0.0) {
+    (void)yoke__model_refuse(sink, "limit is %g, expected 0 or more", c->limit);
+  }
+}
+
+const yoke_unit_ops yoke__model_clamp = {
+    .name = "clamp",
+    .text = "holds a signal within a limit, both ways",
+    .info = &clamp_info,
+    .step = clamp_step,
+    .refresh = clamp_refresh,
+    .derivative = clamp_derivative,
+    .reason = clamp_reason,
 };

@@ -196,11 +196,57 @@ static void test_derate_refuses(void** state) {
   trial_close(&d);
 }
 
+// ---- clamp
+
+static double clamp_at(trial* d, double u) {
+  trial_set(d, "u", u);
+  trial_refresh(d, 0.0);
+  return trial_get(d, "y");
+}
+
+static void test_clamp(void** state) {
+  (void)state;
+  trial d;
+  trial_open(&d, &yoke__model_clamp, NULL, 0);
+  trial_check_description(&d);
+  assert_true((d.unit.info->flags & YOKE_UNIT_ALGEBRAIC) != 0);
+  trial_set(&d, "limit", 3.0);
+  trial_start(&d, 0.0);
+
+  // driving and braking; on the limit, beside it, and none
+  static const double u[] = {0.0, 2.5, 3.0, 3.5, -2.5, -3.0, -3.5, HUGE_VAL, -HUGE_VAL};
+  static const double want[] = {0.0, 2.5, 3.0, 3.0, -2.5, -3.0, -3.0, 3.0, -3.0};
+  for (int k = 0; k < 9; k++) {
+    check_near(clamp_at(&d, u[k]), want[k], 0.0);
+  }
+  for (double at = -5.0; at <= 5.0; at += 2.5) {
+    (void)clamp_at(&d, at);
+    trial_check_derivative(&d, 0.0, 1e-6);
+  }
+  (void)trial_step(&d, 0.0, 0.1);
+  check_near(trial_get(&d, "y"), 3.0, 0.0);
+  trial_check_rollback(&d, 0.0, 0.1);
+  trial_set(&d, "limit", 0.0);
+  check_near(clamp_at(&d, 5.0), 0.0, 0.0);
+
+  // a NaN must come through
+  assert_true(isnan(clamp_at(&d, (double)NAN)));
+  trial_set(&d, "limit", (double)NAN);
+  assert_true(isnan(clamp_at(&d, 1.0)));
+  trial_set(&d, "limit", -1.0);
+  step_refuses(&d, "limit is -1, expected 0 or more");
+  trial_close(&d);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_rate_limit),           cmocka_unit_test(test_rate_limit_falls),
-      cmocka_unit_test(test_rate_limit_refuses),   cmocka_unit_test(test_derate),
-      cmocka_unit_test(test_derate_by_deviations), cmocka_unit_test(test_derate_refuses),
+      cmocka_unit_test(test_rate_limit),
+      cmocka_unit_test(test_rate_limit_falls),
+      cmocka_unit_test(test_rate_limit_refuses),
+      cmocka_unit_test(test_derate),
+      cmocka_unit_test(test_derate_by_deviations),
+      cmocka_unit_test(test_derate_refuses),
+      cmocka_unit_test(test_clamp),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
