@@ -161,7 +161,7 @@ void yoke__twin_study_close(yoke_twin_study* study) {
 static void put_time(double t, yoke_place place, yoke_scenario_time* out) {
   char text[64];
   double rounded = t;
-  snprintf(text, sizeof text, "%.12g", t);
+  snprintf(text, sizeof text, "%.15g", t);
   yoke__number_parse(text, &rounded);
   *out = (yoke_scenario_time){.value = rounded, .is_given = true, .place = place};
   yoke__decimal_from(rounded, &out->exact);
