@@ -50,6 +50,10 @@ void yoke__heat_model_heat(const yoke_heat_model* model, const double z[], const
 // Rest at constant inputs. YOKE_SINGULAR: a capacity has no path to an imposed temperature. Takes heap.
 yoke_status yoke__heat_model_rest(const yoke_heat_model* model, const double v[], double z[]);
 
+// Rates [1/s] at which deviations from rest decay, the fastest first; 0 of capacities that are connected to nothing imposed.
+// estimate_rates.c; takes heap.
+yoke_status yoke__heat_model_rates(const yoke_heat_model* model, double rates[]);
+
 // A row at temperatures x and inputs v, and as a line over z and v (either may be NULL).
 double yoke__heat_row_value(const yoke_heat_model* model, yoke_heat_row row, const double x[],
                             const double v[]);

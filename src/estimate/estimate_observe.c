@@ -75,20 +75,17 @@ static yoke_status open_scene(const yoke_estimate_setup* setup, const double z[]
 // count.
 static yoke_status find_times(const scene* s, double* shortest, double* longest) {
   const size_t p = s->f->p;
-  double* re = yoke__arena_array(s->arena, p, sizeof *re);
-  double* im = yoke__arena_array(s->arena, p, sizeof *im);
+  double* rates = yoke__arena_array(s->arena, p, sizeof *rates);
   YOKE_TRY(yoke__arena_status(s->arena));
-  YOKE_TRY(yoke__eigenvalues(p, s->f->model.Fc, re, im));
-  double fast = 0.0, slow = (double)INFINITY;
-  for (size_t i = 0; i < p; i++) {
-    fast = fmax(fast, fabs(re[i]));
-  }
+  YOKE_TRY(yoke__heat_model_rates(&s->f->model, rates));
+  const double fast = rates[0];
+  double slow = (double)INFINITY;
   if (fast == 0.0) {
     *shortest = *longest = s->f->setup.h;  // nothing is connected at all
     return YOKE_OK;
   }
   for (size_t i = 0; i < p; i++) {
-    slow = fabs(re[i]) > fast / MAX_RATIO ? fmin(slow, fabs(re[i])) : slow;
+    slow = rates[i] > fast / MAX_RATIO ? rates[i] : slow;
   }
   *shortest = 1.0 / fast;
   *longest = 1.0 / slow;

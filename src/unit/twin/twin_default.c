@@ -16,7 +16,6 @@
 
 #include "base/base_check.h"
 #include "base/base_number.h"
-#include "linalg/linalg_dense.h"
 #include "unit/twin/twin_part.h"
 
 #define SIGMA         0.5    // [K]
@@ -34,15 +33,13 @@
 
 static yoke_status find_time_constants(twin* w, const yoke_heat_model* model) {
   const size_t p = model->p;
-  double* parts = yoke__arena_array(&w->arena, 2 * p + 1, sizeof *parts);
-  YOKE_TRY_MEMORY(parts);
-  YOKE_TRY(yoke__eigenvalues(p, model->Fc, parts, parts + p));
-  double fastest = 0, slowest = (double)INFINITY;
+  double* rates = yoke__arena_array(&w->arena, p + 1, sizeof *rates);
+  YOKE_TRY_MEMORY(rates);
+  YOKE_TRY(yoke__heat_model_rates(model, rates));
+  const double fastest = rates[0];
+  double slowest = (double)INFINITY;
   for (size_t i = 0; i < p; i++) {
-    fastest = fmax(fastest, fabs(parts[i]));
-  }
-  for (size_t i = 0; i < p; i++) {
-    slowest = fabs(parts[i]) > LEAST_RATE * fastest ? fmin(slowest, fabs(parts[i])) : slowest;
+    slowest = rates[i] > LEAST_RATE * fastest ? rates[i] : slowest;
   }
   w->fastest = fastest > 0 ? 1 / fastest : NO_TAU;
   w->slowest = fastest > 0 ? 1 / slowest : NO_TAU;
