@@ -81,12 +81,14 @@ endif()
 
 # what a unit needs, and nothing else: libc and libm
 file(GLOB fmu_sources RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
-     src/export/runtime/*.c models/*.c models/*/*.c src/unit/meter/*.c src/circuit/*.c src/unit/circuit/*.c
-     src/linalg/linalg_sparse*.c)
+     src/export/runtime/*.c models/*.c models/*/*.c src/unit/meter/*.c src/circuit/*.c src/unit/circuit/*.c src/unit/twin/*.c
+     src/estimate/estimate_filter*.c src/estimate/estimate_innovation*.c src/linalg/linalg_sparse*.c)
 list(APPEND fmu_sources src/unit/unit.c src/unit/unit_table.c src/ode/ode_step.c src/export/export_circuit.c src/export/export_states.c
      src/base/base_arena.c src/base/base_csv.c src/base/base_dim.c src/base/base_map.c
      src/base/base_message.c src/base/base_number.c src/base/base_status.c src/base/base_text.c
-     src/linalg/linalg_dense.c src/linalg/linalg_expm.c src/linalg/linalg_least_squares.c
+     src/linalg/linalg_dense.c src/linalg/linalg_expm.c src/linalg/linalg_least_squares.c src/linalg/linalg_svd.c
+     src/estimate/estimate_discrete.c src/estimate/estimate_kalman.c src/estimate/estimate_late.c src/estimate/estimate_model.c
+     src/estimate/estimate_network.c src/estimate/estimate_noise.c src/estimate/estimate_observe.c src/estimate/estimate_rates.c
      src/energy/energy_ter.c src/energy/energy_window.c)
 list(SORT fmu_sources)
 
@@ -113,7 +115,7 @@ if(NOT YOKE_SANITIZE AND NOT YOKE_FUZZ)
 endif()
 
 file(GLOB fmu_headers CONFIGURE_DEPENDS include/yoke/*.h src/base/*.h src/linalg/*.h src/ode/*.h src/energy/*.h
-     src/fmi/*.h src/unit/*.h src/unit/meter/*.h src/unit/circuit/*.h src/unit/host/*.h src/circuit/*.h
+     src/fmi/*.h src/estimate/*.h src/unit/*.h src/unit/meter/*.h src/unit/circuit/*.h src/unit/twin/*.h src/unit/host/*.h src/circuit/*.h
      src/export/*.h src/export/runtime/*.h models/*.h models/*/*.h)
 list(TRANSFORM fmu_sources PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE fmu_source_paths)
 set(fmu_archive ${PROJECT_BINARY_DIR}/yoke-fmu-sources.zip)

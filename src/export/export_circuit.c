@@ -1,4 +1,4 @@
-// A circuit unit whose parameters may be set until it is initialised.
+// A circuit unit or a twin whose parameters may be set until it is initialised.
 //
 // The parameters of a netlist shape its equations, so the unit inside is made anew, with the start
 // values and inputs that were given, when it is initialised with others than it was made with.
@@ -11,6 +11,7 @@
 
 #include "base/base_check.h"
 #include "unit/circuit/unit_circuit.h"
+#include "unit/twin/unit_twin.h"
 
 struct yoke_export_circuit {
   yoke_unit_file* inner;
@@ -374,7 +375,10 @@ yoke_status yoke__export_circuit_open(const yoke_unit_file_settings* settings,
   *out = NULL;
   YOKE_TRY_MEMORY(file);
   own.is_isolated = false;
-  const yoke_status status = yoke__circuit_file_open(&own, &messages, &file->inner);
+  own.netlist = NULL;
+  const bool is_twin = own.kind == YOKE_KIND_TWIN;
+  const yoke_status status = is_twin ? yoke__twin_file_open(&own, &messages, &file->inner)
+                                     : yoke__circuit_file_open(&own, &messages, &file->inner);
   for (size_t i = 0; i < messages.n && status < 0; i++) {
     yoke_send(sink, &messages.all[i]);
   }
@@ -384,7 +388,7 @@ yoke_status yoke__export_circuit_open(const yoke_unit_file_settings* settings,
     return status;
   }
   file->ops = (yoke_unit_ops){
-      .name = YOKE_EXPORT_CIRCUIT,
+      .name = is_twin ? YOKE_EXPORT_TWIN : YOKE_EXPORT_CIRCUIT,
       .text = file->inner->ops->text,
       .structure = file->inner->ops->structure,
       .n_structure = file->inner->ops->n_structure,
@@ -400,8 +404,8 @@ yoke_status yoke__export_circuit_open(const yoke_unit_file_settings* settings,
       .refresh = refresh,
       .save = save,
       .restore = restore,
-      .derivative = derivative,
-      .linearise = linearise,
+      .derivative = file->inner->ops->derivative == NULL ? NULL : derivative,
+      .linearise = file->inner->ops->linearise == NULL ? NULL : linearise,
       .reason = reason,
       .close = close_unit,
       .context = file,

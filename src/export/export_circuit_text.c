@@ -13,6 +13,7 @@
 #include "base/base_text.h"
 #include "export/export_circuit.h"
 #include "unit/circuit/unit_circuit_part.h"
+#include "unit/twin/twin_part.h"
 
 #define MAX_DEPTH 16
 #define MAX_PATH  4096
@@ -192,6 +193,11 @@ yoke_status yoke__export_circuit_text(const char* path, char** out, size_t* n,
 
 bool yoke__export_circuit_settings(const yoke_unit* unit, yoke_unit_file_settings* out) {
   yoke_unit_circuit_figures figures;
+  yoke_unit_twin_figures seen;
+  if (unit != NULL && yoke__unit_twin_figures(unit->ops, unit->self, &seen)) {
+    *out = ((const twin_file*)unit->ops->context)->settings;
+    return true;
+  }
   if (unit == NULL || !yoke__unit_circuit_figures(unit->ops, unit->self, &figures)) {
     return false;
   }

@@ -4,6 +4,7 @@
 
 #include "export/export_fmu.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "base/base_zip.h"
 #include "export/export_part.h"
 #include "fmi/fmi_package.h"
+#include "unit/twin/unit_twin.h"
 
 #define MAX_PATH          4096
 #define MAX_RESOURCE_SIZE ((size_t)1 << 30)
@@ -204,6 +206,44 @@ static void put_circuit(const yoke_unit_file_settings* settings, FILE* out) {
   fputc('\n', out);
 }
 
+// A number, or "-" where none is given.
+static void put_given(FILE* out, double number) {
+  if (isnan(number)) {
+    put_word(out, "-");
+  } else {
+    put_real(out, number);
+  }
+}
+
+// What a system file says of a twin (runtime_twin.c reads it).
+static void put_twin(const yoke_twin_settings* twin, FILE* out) {
+  const double noise[] = {twin->walk,    twin->rate_walk, twin->start_sd,
+                          twin->rate_sd, twin->gate,      twin->jitter};
+  fprintf(out, "twin %d", twin->filter);
+  for (size_t i = 0; i < YOKE_COUNT(noise); i++) {
+    put_given(out, noise[i]);
+  }
+  put_real(out, twin->late_s);
+  fprintf(out, " %lld\n", (long long)twin->most_resets);
+  for (size_t i = 0; i < twin->n_sensors; i++) {
+    fputs("sensor", out);
+    put_word(out, twin->sensors[i].name);
+    put_real(out, twin->sensors[i].sigma);
+    fputc('\n', out);
+  }
+  for (size_t i = 0; i < twin->n_unknowns; i++) {
+    const yoke_twin_unknown* u = &twin->unknowns[i];
+    const double numbers[] = {u->start, u->sd, u->walk, u->lower, u->upper};
+    fputs("unknown", out);
+    put_word(out, u->name);
+    fprintf(out, " %d", (int)u->as);
+    for (size_t k = 0; k < YOKE_COUNT(numbers); k++) {
+      put_given(out, numbers[k]);
+    }
+    fputc('\n', out);
+  }
+}
+
 static yoke_status write_settings(parts* p) {
   const yoke_export_model* m = &p->model;
   free(p->settings);
@@ -213,6 +253,9 @@ static yoke_status write_settings(parts* p) {
   fprintf(out, "yoke-export 1\nmodel %s\ntoken %s\n", m->ops->name, p->token);
   if (m->netlist.is_there) {
     put_circuit(&m->netlist.settings, out);
+  }
+  if (m->netlist.is_there && m->netlist.settings.twin != NULL) {
+    put_twin(m->netlist.settings.twin, out);
   }
   if (m->library != NULL) {
     fputs("library " LIBRARY_NAME "\n", out);

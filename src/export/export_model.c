@@ -343,10 +343,11 @@ static yoke_status check_job(const yoke_export_job* job, bool is_file, const yok
     return YOKE_OK;
   }
   if (job->ops == NULL || yoke__models_find(NULL, job->ops->name) != job->ops) {
-    return yoke_fail(sink, YOKE_NO_SUPPORT,
-                     "'%s' is neither built in nor of a file: only built-in models, circuits and "
-                     "units of shared libraries can be exported",
-                     job->ops == NULL ? "" : job->ops->name);
+    return yoke_fail(
+        sink, YOKE_NO_SUPPORT,
+        "'%s' is neither built in nor of a file: only built-in models, circuits, twins "
+        "and units of shared libraries can be exported",
+        job->ops == NULL ? "" : job->ops->name);
   }
   return YOKE_OK;
 }

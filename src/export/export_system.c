@@ -13,6 +13,7 @@
 #include "export/export_ssp.h"
 #include "system/system.h"
 #include "unit/circuit/unit_circuit.h"
+#include "unit/twin/unit_twin.h"
 
 struct yoke_export_unit {
   const char* what;
@@ -126,7 +127,7 @@ static yoke_status fill_job(yoke_export_unit* e) {
     job->stop = scenario->stop.value;
     job->step = unit->source->step.is_given ? unit->source->step.value : scenario->step.value;
   }
-  if (unit->source->kind == YOKE_KIND_CIRCUIT) {
+  if (unit->source->kind == YOKE_KIND_CIRCUIT || unit->source->kind == YOKE_KIND_TWIN) {
     YOKE_TRY(yoke__export_starts(unit->source, job->ops, &e->arena, &e->messages, &job->starts,
                                  &job->n_starts));
   }
@@ -194,7 +195,8 @@ const char* yoke__export_unit_model(const yoke_export_unit* unit) {
 static void count_variables(const yoke_export_unit* e, yoke_export_counts* counts) {
   const yoke_unit* unit = e->job.unit;
   const yoke_unit_info* info = unit->info;
-  const bool is_netlist = e->system->units[0].source->kind == YOKE_KIND_CIRCUIT;
+  const yoke_unit_kind kind = e->system->units[0].source->kind;
+  const bool is_netlist = kind == YOKE_KIND_CIRCUIT || kind == YOKE_KIND_TWIN;
   *counts = (yoke_export_counts){.name = e->job.name, .has_sources = e->job.sources != NULL};
   for (size_t i = 0; i < info->n_variables; i++) {
     counts->causality[info->variables[i].causality]++;
@@ -204,6 +206,10 @@ static void count_variables(const yoke_export_unit* e, yoke_export_counts* count
   yoke_unit_circuit_figures figures;
   if (is_netlist && yoke__unit_circuit_figures(unit->ops, unit->self, &figures)) {
     counts->causality[YOKE_STATE] = figures.p;
+  }
+  yoke_unit_twin_figures twin;
+  if (is_netlist && yoke__unit_twin_figures(unit->ops, unit->self, &twin)) {
+    counts->causality[YOKE_STATE] = twin.p;
   }
   // those of a netlist shape it here and are parameters there, if they are plain numbers
   for (size_t i = 0; is_netlist && i < e->job.ops->n_structure; i++) {

@@ -7,6 +7,7 @@
 //   runtime_derivative.c  directional derivatives, derivatives of states
 //   runtime_fmi2.c, runtime_fmi3.c   the functions of the standards; they translate and do nothing else
 //   runtime_files.c     reading a file with the C library alone
+//   runtime_twin.c      settings of a twin
 //   runtime_library.c   the shared library of a user's own unit
 //   runtime_host.c      no processes
 //
@@ -215,6 +216,12 @@ yoke_status yoke__runtime_config_parse(const char* bytes, size_t n, const char* 
 // The settings into a fresh unit.
 yoke_status yoke__runtime_config_apply(const yoke_runtime_config* config, const yoke_unit* unit,
                                        yoke_arena* arena, const yoke_sink* sink);
+
+// ---- a twin
+// A line of it. YOKE_BAD_INPUT, YOKE_NO_MEMORY. The first one is `twin`; words live as long as the unit. n_lines: of the whole file.
+struct yoke_twin_settings;
+yoke_status yoke__runtime_twin_line(char* const words[], size_t n, size_t n_lines,
+                                    yoke_arena* arena, struct yoke_twin_settings** twin);
 
 // ---- the unit of a shared library
 // The library and its unit of this name into config; the tables live in arena. The file is in the folder.

@@ -11,6 +11,12 @@
 //
 //   circuit circuit.cir bdf2  1e-6 0 0 0.001   file, method, formulation, step, tolerance, iterations, step of calls
 //
+// The model "twin" has this line too, and these, with - for what is not given:
+//
+//   twin 0 - - 0.1 - - - 0 3                  method, walk, rate_walk, start, rate_start, gate, jitter, late, resets
+//   sensor t(case) 0.5                        name, sigma
+//   unknown q 0 10 - 3 - -                    name, as, start, sd, walk, lower, upper
+//
 // The model of a shared library has the line that names the file:
 //
 //   library unit.so
@@ -119,7 +125,9 @@ typedef struct reader {
   yoke_runtime_setting* settings;  // the same
   const char* model;
   yoke_unit_file_settings circuit;  // path: the file beside yoke.txt; NULL: no netlist
+  struct yoke_twin_settings* twin;  // NULL: no twin
   const char* library;              // the file beside yoke.txt; NULL: none
+  size_t n_lines;
 } reader;
 
 // The words of a line; NULL when memory is out.
@@ -198,6 +206,10 @@ static yoke_status read_setting(reader* r, char* const words[], size_t n) {
 
 // The netlist beside yoke.txt.
 static yoke_status open_circuit(reader* r, const yoke_sink* sink) {
+  if (r->circuit.kind == YOKE_KIND_TWIN && r->twin == NULL) {
+    return yoke_fail(sink, YOKE_BAD_INPUT, "the settings of the twin are missing");
+  }
+  r->circuit.twin = r->twin;
   const size_t size = strlen(r->directory) + strlen(r->circuit.path) + 2;
   char* path = yoke__arena_take(r->arena, size);
   if (path == NULL) {
@@ -212,8 +224,9 @@ static yoke_status open_circuit(reader* r, const yoke_sink* sink) {
 
 static yoke_status read_circuit(reader* r, char* const words[], size_t n) {
   double numbers[4] = {0};  // step, tolerance, iterations, step of calls
-  if (n != 8 || strcmp(r->model, YOKE_EXPORT_CIRCUIT) != 0 || r->circuit.path != NULL ||
-      strchr(words[1], '/') != NULL) {
+  const bool is_twin = strcmp(r->model, YOKE_EXPORT_TWIN) == 0;
+  if (n != 8 || !(is_twin || strcmp(r->model, YOKE_EXPORT_CIRCUIT) == 0) ||
+      r->circuit.path != NULL || strchr(words[1], '/') != NULL) {
     return YOKE_BAD_INPUT;
   }
   for (size_t i = 0; i < YOKE_COUNT(numbers); i++) {
@@ -223,9 +236,9 @@ static yoke_status read_circuit(reader* r, char* const words[], size_t n) {
     }
   }
   r->circuit = (yoke_unit_file_settings){
-      .kind = YOKE_KIND_CIRCUIT,
+      .kind = is_twin ? YOKE_KIND_TWIN : YOKE_KIND_CIRCUIT,
       .path = words[1],
-      .name = YOKE_EXPORT_CIRCUIT,
+      .name = is_twin ? YOKE_EXPORT_TWIN : YOKE_EXPORT_CIRCUIT,
       .solver = words[2][0] == '\0' ? NULL : words[2],
       .solver_formulation = words[3][0] == '\0' ? NULL : words[3],
       .solver_step = numbers[0],
@@ -245,6 +258,11 @@ static yoke_status read_line(reader* r, char* const words[], size_t n) {
   }
   if (strcmp(words[0], "circuit") == 0) {
     return read_circuit(r, words, n);
+  }
+  if (r->circuit.kind == YOKE_KIND_TWIN && r->circuit.path != NULL &&
+      (strcmp(words[0], "twin") == 0 || strcmp(words[0], "sensor") == 0 ||
+       strcmp(words[0], "unknown") == 0)) {
+    return yoke__runtime_twin_line(words, n, r->n_lines, r->arena, &r->twin);
   }
   if (n == 2 && strcmp(words[0], "library") == 0 && strchr(words[1], '/') == NULL) {
     r->library = words[1];
@@ -291,7 +309,8 @@ yoke_status yoke__runtime_config_parse(const char* bytes, size_t n, const char* 
   for (size_t i = 0; i < n; i++) {
     n_lines += bytes[i] == '\n';
   }
-  reader r = {.directory = directory, .arena = arena, .config = config, .model = ""};
+  reader r = {
+      .directory = directory, .arena = arena, .config = config, .model = "", .n_lines = n_lines};
   r.arguments = yoke__arena_array(arena, n_lines + 1, sizeof *r.arguments);
   r.settings = yoke__arena_array(arena, n_lines + 1, sizeof *r.settings);
   char* text = yoke__arena_text(arena, bytes, n);
