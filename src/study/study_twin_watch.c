@@ -136,7 +136,8 @@ static const char* cause_of(yoke_statistic statistic, bool is_above) {
   case YOKE_STATISTIC_LOW_HIGH:
     return is_above ? "the model is wrong or its walks are too small" : "the walks are too large";
   case YOKE_STATISTIC_FLATNESS:
-    return "there is a periodic disturbance that the model does not know";
+    return "the walks are too large, or there is a periodic disturbance that the model does not "
+           "know";
   case YOKE_STATISTIC_NONE:
     break;
   }
@@ -167,6 +168,15 @@ static void write_verdict(yoke_twin_watch* w, const yoke_unit_twin_inside* insid
   }
   w->verdict = yoke__consistency_verdict(inside->consistency, inside->has_diverged, &why);
   const bool is_above = why.value > why.high, has_sensor = why.statistic != YOKE_STATISTIC_NIS;
+  if (inside->far < inside->n_unknowns && w->verdict < YOKE_TWIN_INCONSISTENT) {
+    const yoke_unit_twin_unknown* far = &inside->unknowns[inside->far];
+    w->verdict = YOKE_TWIN_INCONSISTENT;
+    snprintf(w->text, sizeof w->text,
+             "inconsistent: the estimate of %.100s is %.0f standard deviations from its guess %.6g "
+             "%.20s: the model is wrong, or its sd and walk are too small",
+             far->name, inside->excursion, far->start, far->dim);
+    return;
+  }
   switch (w->verdict) {
   case YOKE_TWIN_STARTING:
     snprintf(w->text, sizeof w->text,

@@ -198,8 +198,12 @@ typedef struct twin {
   const char* reason;
   char text[256];
   uint64_t n_told;
-  bool is_inconsistency_told;
+  bool is_inconsistency_told, is_far_told;
 } twin;
+
+// ---- unit_twin.c: the unknown that is furthest from its guess, of those that are further than guess and walk allow; n_unknowns:
+// none. *excursion: how far, in standard deviations.
+size_t yoke__twin_find_far(const twin* w, double* excursion);
 
 // ---- twin_unknown.c: fills unknowns and unknown_texts, but for what nobody has given (NaN).
 yoke_status yoke__twin_find_unknowns(twin* w, const yoke_netlist_parameter given[], size_t n_given);

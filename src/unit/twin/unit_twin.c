@@ -618,12 +618,30 @@ static void note_innovations(twin* w) {
   to[w->n_sensors] = yoke__is_finite(nis) ? nis : to[w->n_sensors];
 }
 
+size_t yoke__twin_find_far(const twin* w, double* excursion) {
+  size_t found = w->n_unknowns;
+  *excursion = YOKE_ESTIMATE_FAR;
+
+  // after a new start the estimates have left their guesses without time to do so
+  for (size_t i = 0; i < w->n_unknowns && w->state->n_resets == 0; i++) {
+    const double distance = fabs(yoke__estimate_excursion(w->filter, i));
+    found = distance > *excursion ? i : found;
+    *excursion = fmax(*excursion, distance);
+  }
+  return found;
+}
+
+// Where as much is unknown as there are sensors, unknowns take the faults of the model upon them and the innovations stay in order.
 static void judge(twin* w) {
   const double* e = w->late != NULL ? yoke__late_settled(w->late) : w->normalised;
   if (e != NULL) {
     yoke__consistency_add(w->consistency, e);
   }
-  w->wholes[TWIN_WHOLE_VERDICT] = yoke__consistency_verdict(w->consistency, false, NULL);
+  double excursion = 0;
+  const yoke_twin_verdict verdict = yoke__consistency_verdict(w->consistency, false, NULL);
+  const bool is_far = yoke__twin_find_far(w, &excursion) < w->n_unknowns;
+  w->wholes[TWIN_WHOLE_VERDICT] =
+      is_far && verdict != YOKE_TWIN_DIVERGED ? YOKE_TWIN_INCONSISTENT : verdict;
 }
 
 // ---- divergence
@@ -831,11 +849,27 @@ static void report_innovations(twin* w, const yoke_sink* sink) {
   }
   w->is_inconsistency_told = true;
   const bool is_of_all = why.statistic == YOKE_STATISTIC_NIS;
+  yoke__notify(
+      sink, YOKE_WARNING,
+      "the readings do not fit the model and its noise: of the innovations of %s the %s is "
+      "%.3g, expected %.3g to %.3g",
+      is_of_all ? "all sensors" : w->sensors[why.sensor].name, yoke__statistic_text(why.statistic),
+      why.value, why.low, why.high);
+}
+
+// Once: the unknown that is furthest from its guess.
+static void report_far(twin* w, const yoke_sink* sink) {
+  double excursion = 0, value = 0, sd = 0;
+  const size_t far = w->is_far_told ? w->n_unknowns : yoke__twin_find_far(w, &excursion);
+  if (far == w->n_unknowns) {
+    return;
+  }
+  w->is_far_told = true;
+  yoke__estimate_unknown(w->filter, far, &value, &sd);
   yoke__notify(sink, YOKE_WARNING,
-               "the readings do not fit the model and its noise: of the innovations of %s the %s is "
-               "%.3g, expected %.3g to %.3g",
-               is_of_all ? "all sensors" : w->sensors[why.sensor].name,
-               yoke__statistic_text(why.statistic), why.value, why.low, why.high);
+               "the model or its guesses are wrong: the estimate of %s is %.6g, and %.6g was "
+               "expected; that is %.0f times what its sd and walk allow",
+               w->unknowns[far].name, value, w->unknowns[far].start, excursion);
 }
 
 static void report(void* self, const yoke_sink* sink) {
@@ -843,6 +877,7 @@ static void report(void* self, const yoke_sink* sink) {
   const twin_state* s = w->state;
   char text[160], more[64] = "";
   report_innovations(w, sink);
+  report_far(w, sink);
   if (s->n_lost <= w->n_told) {
     return;
   }

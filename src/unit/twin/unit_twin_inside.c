@@ -36,6 +36,7 @@ bool yoke__unit_twin_inside(const yoke_unit_ops* ops, const void* self,
       .reason = (yoke_estimate_reason)w->state->reason,
       .n_steps = figures.n_steps,
   };
+  out->far = yoke__twin_find_far(w, &out->excursion);
   return true;
 }
 

@@ -19,6 +19,8 @@ typedef struct yoke_unit_twin_inside {
   uint64_t n_start;  // readings of each sensor that belong to the start and are not judged
   bool has_diverged, has_laws;  // a resistance follows a law
   yoke_estimate_reason reason;
+  size_t far;  // unknown that is further from its guess than guess and walk allow; n_unknowns: none
+  double excursion;  // of it, in standard deviations
   uint64_t n_steps;  // of the filter
 } yoke_unit_twin_inside;
 
