@@ -211,7 +211,8 @@ foreach(source IN LISTS fuzz_sources)
   target_link_libraries(${stem} PRIVATE yoke_static yoke_internal)
   if(stem STREQUAL "fuzz_runtime")
     # the runtime of FMUs is no part of the library
-    target_sources(${stem} PRIVATE src/export/runtime/runtime_config.c src/export/runtime/runtime_library.c)
+    target_sources(${stem} PRIVATE src/export/runtime/runtime_config.c src/export/runtime/runtime_library.c
+                   src/export/runtime/runtime_twin.c)
   endif()
   # the name is fixed by libFuzzer and no header declares it
   target_compile_options(${stem} PRIVATE -Wno-missing-prototypes)

@@ -9,6 +9,16 @@
 
 enum { N_STEPS = 150, SAVE_AT = 60, N_AGAIN = 30 };
 
+// A netlist of scenarios/.
+static inline const char* scenario_path(const char* name, char* to, size_t size) {
+  const char* source = getenv("YOKE_SOURCE_DIR");
+  if (source == NULL) {
+    fail_msg("set YOKE_SOURCE_DIR");
+  }
+  snprintf(to, size, "%s/scenarios/%s", source, name);
+  return to;
+}
+
 // -------------------------------------------------------------------------------------------------
 // one netlist, exported and loaded
 

@@ -65,15 +65,6 @@ static void check_netlist(const char* path, const char* settings, double h, int 
 // -------------------------------------------------------------------------------------------------
 // all netlists of the scenarios
 
-static const char* scenario_path(const char* name, char* to, size_t size) {
-  const char* source = getenv("YOKE_SOURCE_DIR");
-  if (source == NULL) {
-    fail_msg("set YOKE_SOURCE_DIR");
-  }
-  snprintf(to, size, "%s/scenarios/%s", source, name);
-  return to;
-}
-
 // The step of `.tran`, which a run of the netlist alone would use.
 static double step_of(const char* name) {
   return strncmp(name, "pmsm", 4) == 0 ? 1.0 : strncmp(name, "rectifier", 9) == 0 ? 1e-3 : 1e-2;
