@@ -45,7 +45,9 @@ static void find_limits(collection* c, size_t unit, size_t variable, size_t elem
                         const yoke_scenario_signal_limit* found[N_KINDS]) {
   const yoke_scenario* s = c->system->scenario;
   const yoke_variable* v = &c->system->units[unit].unit.info->variables[variable];
-  memset(found, 0, N_KINDS * sizeof *found);
+  for (size_t k = 0; k < N_KINDS; k++) {
+    found[k] = NULL;
+  }
   for (size_t i = 0; i < s->n_signal_limits; i++) {
     const yoke_scenario_signal_limit* limit = &s->signal_limits[i];
     const bool is_eligible = !is_local(v) || strpbrk(limit->signal.text, "*?") == NULL;
