@@ -5,6 +5,7 @@
 //   twin_default.c   numbers that nobody has given
 //   twin_layout.c    variables
 //   twin_sight.c     what the sensors can tell, for people
+//   twin_apart.c     what they cannot tell apart at rest
 //   twin_open.c      the network without a filter: what goes on when that has diverged
 //   unit_twin.c      operations
 #ifndef YOKE_UNIT_TWIN_PART_H
@@ -218,6 +219,9 @@ yoke_status yoke__twin_choose_defaults(twin* w);
 // ---- twin_sight.c: what the sensors can tell; unknowns that they cannot are warnings. And what a person wants to know.
 yoke_status yoke__twin_check_sight(twin* w);
 void yoke__twin_figures(const twin* w, yoke_unit_twin_figures* out);
+
+// ---- twin_apart.c: unknowns that the sensors cannot tell apart at rest are notes.
+yoke_status yoke__twin_check_apart(twin* w);
 
 // ---- twin_layout.c
 yoke_status yoke__twin_lay_out(twin* w);

@@ -241,7 +241,8 @@ static yoke_status build(twin* w, const yoke_unit_args* args) {
   YOKE_TRY(make_filter(w));
   YOKE_TRY(take_memory(w));
   take_netlist_starts(w);
-  return yoke__twin_check_sight(w);
+  YOKE_TRY(yoke__twin_check_sight(w));
+  return yoke__twin_check_apart(w);
 }
 
 static size_t image_size(const twin* w) {
