@@ -2,9 +2,10 @@
 // a watt moves it. tau is the geometric mean of the fastest and the slowest time constant, T = 1 K (1 V) the scale of what is unsure
 // of a temperature.
 //
-//   sensor              sigma   0.5 K, a thermocouple
+//   sensor              sigma   0.5 K, a thermocouple; it is estimated once the start is over
 //   temperatures        start   T; walk 0: the model is believed, its unknowns are what is not
-//   their rates         start   T / tau_fastest;  walk 5 T / tau_fastest^1.5: a rate may become another one within that time
+//   their rates         start   T / tau_fastest; walk 5 T / tau_fastest^1.5: a rate may become another one within that time. Slower
+//                               nodes get the same: with less the filter takes wrong capacities for certain
 //   resistance, capacity  sd    half of the guess (the specification's pitfall 4: 0.5 to 1); walk 0; within a factor of 1000
 //   heat, current       sd      the guess, at least what moves the network by 10 T; walk sd / sqrt(tau): it may change by as much
 //                               as the guess is unsure in the time in which the network moves
@@ -139,8 +140,8 @@ static void note_sensors(twin* w) {
   }
   if (n_all > 0) {
     yoke__message_add(&w->messages, YOKE_NOTE, place,
-                      "no sigma is given for %s: a standard deviation of %g is taken", names,
-                      SIGMA);
+                      "no sigma is given for %s: it is estimated while the twin runs, from %g on",
+                      names, SIGMA);
   }
 }
 

@@ -1,8 +1,8 @@
 // The variables of a twin:
 //
 //   inputs     `.input` of the netlist that are not unknown; sensor.NAME, the reading of each sensor
-//   outputs    what `.output` names, or all temperatures (voltages); the unknowns; sd.NAME of all of these; innovation.SENSOR; nis;
-//              hits.NAME of unknowns with bounds, readings, resets, verdict
+//   outputs    what `.output` names, or all temperatures (voltages); the unknowns; sd.NAME of all of these; innovation.SENSOR; nis; sigma.SENSOR where it
+//              is not given;              hits.NAME of unknowns with bounds, readings, resets, verdict
 //   states     temperatures of capacities that are no outputs, for their start values
 //
 // Quantities are in small letters. A name that is used twice is an error: the system file chooses names of unknowns, the netlist
@@ -197,8 +197,16 @@ static void add_reals(builder* b) {
     at = add_real(b, name, at, w->sensor_texts[i].dim,
                   "reading less what the filter expected; 0 without a reading");
   }
-  w->layout.n_reals =
-      add_real(b, "nis", at, "1", "sum of the squared innovations over their variances");
+  at = add_real(b, "nis", at, "1", "sum of the squared innovations over their variances");
+
+  // each has a place, those that nobody has given are outputs
+  for (size_t i = 0; i < w->n_sensors; i++) {
+    snprintf(name, sizeof name, "sigma.%.280s", w->sensors[i].name);
+    if (w->sensor_texts[i].is_assumed) {
+      add_real(b, name, at + i, w->sensor_texts[i].dim, "noise of the sensor as it is found");
+    }
+  }
+  w->layout.n_reals = at + w->n_sensors;
 }
 
 static void add_wholes(builder* b) {
@@ -230,7 +238,7 @@ static yoke_status take_memory(builder* b) {
   twin* w = b->w;
   const size_t n_nodes = b->circuit->n_nodes;
   const size_t n_rows = b->circuit->n_outputs + 2 * n_nodes;
-  b->n_room = b->circuit->n_inputs + 2 * w->n_sensors + 2 * n_rows + 3 * w->n_unknowns + 8;
+  b->n_room = b->circuit->n_inputs + 3 * w->n_sensors + 2 * n_rows + 3 * w->n_unknowns + 8;
   b->variables = yoke__arena_array(&w->arena, b->n_room, sizeof *b->variables);
   b->slots = yoke__arena_array(&w->arena, b->n_room, sizeof *b->slots);
   b->known = yoke__arena_array(&w->arena, (size_t)b->circuit->n_inputs + 1, sizeof *b->known);

@@ -40,6 +40,13 @@ void yoke__twin_open_start(twin* w) {
   memcpy(w->z_open, kept_values(w) - w->open.p, w->open.p * sizeof *w->z_open);
   w->state->is_open = 1;
   w->has_open_model = false;
+  const double* values = kept_values(w);
+  for (size_t i = 0; i < w->n_unknowns; i++) {
+    w->reals[w->layout.n_rows + i] = yoke__twin_value(&w->unknown_texts[i], values[i]);
+  }
+  // there are no innovations any more
+  memset(w->reals + 2 * (w->layout.n_rows + w->n_unknowns), 0,
+         (w->n_sensors + 1) * sizeof *w->reals);
 }
 
 static double input_of(const twin* w, const double values[], size_t input, double known) {

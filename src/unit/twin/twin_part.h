@@ -122,7 +122,8 @@ typedef struct twin_layout {
   twin_slot* slots;
   size_t n_inputs, n_known;  // all; those of the netlist
   const uint32_t* known;     // n_known: input of the netlist
-  // reals: values of rows, of unknowns; deviations of both; innovations; nis. The first n_outputs rows are outputs.
+  // reals: values of rows, of unknowns; deviations of both; innovations; nis; noise of sensors. The first n_outputs rows are
+  // outputs.
   size_t n_rows, n_outputs, n_reals, n_wholes;
   const yoke_heat_row* rows;
   size_t first_law_row;  // those that laws want, in the order of law_nodes, behind n_rows
@@ -134,7 +135,8 @@ typedef enum twin_phase { TWIN_MADE, TWIN_INITIALISING, TWIN_RUNNING } twin_phas
 // Changes with every step. The arrays behind it lie in the same block.
 typedef struct twin_state {
   uint64_t n_resets, n_lost;  // of these divergences
-  int64_t n_since_kept;       // steps
+  int64_t n_since_kept;       // steps,
+  int64_t n_suspect;          // and those with readings that are far off
   double lost_at;             // time of the last divergence [s]
   int64_t reason,
       culprit;         // of it: yoke_estimate_reason; the unknown or sensor that shows it, -1: none

@@ -11,6 +11,8 @@
 #define APART       10.0  // [K] between temperatures that are to differ
 #define GOLDEN      0.61803398874989485
 #define MAX_PARTS   4
+#define PART        1e-3  // of the largest part of a direction
+#define ROUNDING    1e-6  // of a direction of length 1
 
 static const char* const filter_words[] = {"auto", "linear", "derivative", "extended", "unscented"};
 
@@ -30,26 +32,49 @@ static const char* name_of(const twin* w, size_t i) {
                : w->unknown_texts[i - p].name;
 }
 
-// One direction that does not show: what it is made of.
-static void warn(twin* w, const yoke_observation* o, size_t k) {
-  size_t parts[MAX_PARTS];
-  const size_t n = yoke__observation_parts(o, k, parts, MAX_PARTS);
-  char names[YOKE_MESSAGE_TEXT_SIZE / 2] = "";
-  yoke_place place = {0};
+// Unknowns that take part in direction k, however little their scale lets them.
+static size_t find_unknowns(const yoke_observation* o, size_t k, size_t parts[MAX_PARTS]) {
+  const double* direction = o->directions + k * o->n;
+  double largest = 0;
+  size_t n = 0;
+  for (size_t i = o->p; i < o->n; i++) {
+    largest = fmax(largest, fabs(direction[i]));
+  }
+  for (size_t i = o->p; i < o->n && n < MAX_PARTS && largest > ROUNDING; i++) {
+    if (fabs(direction[i]) > PART * largest) {
+      parts[n++] = i;
+    }
+  }
+  return n;
+}
+
+// "'q1', 't_cool' and the temperature of 'case'"
+static void list_parts(const twin* w, const yoke_observation* o, const size_t parts[], size_t n,
+                       char* to, size_t size) {
   size_t used = 0;
-  for (size_t i = 0; i < n; i++) {
-    const bool is_unknown = parts[i] >= o->p;
-    place =
-        is_unknown && place.source == NULL ? w->unknown_texts[parts[i] - o->p].given->place : place;
-    used += (size_t)snprintf(names + used, sizeof names - used, "%s%s'%.60s'",
-                             i == 0       ? ""
-                             : i + 1 == n ? " and "
-                                          : ", ",
-                             is_unknown ? "" : "the temperature of ", name_of(w, parts[i]));
+  for (size_t i = 0; i < n && used < size; i++) {
+    const char* between = i == 0 ? "" : i + 1 == n ? " and " : ", ";
+    used += (size_t)snprintf(to + used, size - used, "%s%s'%.60s'", between,
+                             parts[i] >= o->p ? "" : "the temperature of ", name_of(w, parts[i]));
   }
-  if (place.source == NULL) {
-    return;  // a temperature alone follows the model: yoke check says so
+}
+
+// One direction that does not show. Temperatures alone follow the model: yoke check says so.
+static void warn(twin* w, const yoke_observation* o, size_t k) {
+  size_t parts[MAX_PARTS + 1], all[MAX_PARTS];
+  char names[YOKE_MESSAGE_TEXT_SIZE / 2] = "";
+  size_t n = find_unknowns(o, k, parts);
+  if (n == 0) {
+    return;
   }
+  const yoke_place place = w->unknown_texts[parts[0] - o->p].given->place;
+  const size_t n_all = n == 1 ? yoke__observation_parts(o, k, all, MAX_PARTS) : 0;
+  for (size_t i = 0; i < n_all && n <= MAX_PARTS; i++) {
+    if (all[i] < o->p) {
+      parts[n++] = all[i];
+    }
+  }
+  list_parts(w, o, parts, n, names, sizeof names);
   if (n == 1) {
     yoke__message_add(&w->messages, YOKE_WARNING, place,
                       "no sensor shows the unknown %s: its estimate stays the guess", names);

@@ -22,7 +22,9 @@
 #include "unit/twin/twin_part.h"
 #include "unit/unit.h"
 
-#define KEEP        100    // steps between two kept estimates
+// steps between two kept estimates: longer than a filter is wrong before it says so
+#define KEEP        (YOKE_ESTIMATE_PATIENCE + 100)
+#define SUSPECT     5.0    // root mean square of normalised innovations
 #define NEAR_STEP   1e-9   // of the length of a step, relative
 #define NEAR_TIME   0.5    // of a time stamp to a step, in steps
 #define MAX_LATE    10000  // steps of the ring of late readings
@@ -451,6 +453,7 @@ static void clear_state(twin* w) {
     yoke__noise_start(&w->noise[i], w->sensors[i].sigma, w->sensors[i].sigma / NOISE_RANGE,
                       w->sensors[i].sigma * NOISE_RANGE, NOISE_TRUST, NOISE_MEMORY);
     yoke__estimate_set_sigma(w->filter, i, w->sensors[i].sigma);
+    innovations(w)[w->n_sensors + 1 + i] = w->sensors[i].sigma;
   }
   yoke__consistency_clear(w->consistency);
 }
@@ -465,7 +468,20 @@ static void keep_estimate(twin* w) {
     double sd = 0;
     yoke__estimate_unknown(w->filter, i, &to[p + i], &sd);
   }
-  w->state->n_since_kept = 0;
+}
+
+// Not while the readings are far from what the filter expects.
+static void keep_now_and_then(twin* w) {
+  twin_state* s = w->state;
+  const double nis = innovations(w)[w->n_sensors];
+  s->n_suspect += nis > SUSPECT * SUSPECT * (double)w->n_sensors;
+  if (++s->n_since_kept < KEEP) {
+    return;
+  }
+  if (s->n_suspect * 10 < s->n_since_kept) {
+    keep_estimate(w);
+  }
+  s->n_since_kept = s->n_suspect = 0;
 }
 
 static const double* last_good(const twin* w) {
@@ -597,7 +613,7 @@ static yoke_status predict(twin* w) {
                          : yoke__estimate_predict(w->filter, w->v, NULL);
 }
 
-// Innovations of this step, and the noise of sensors that nobody knows.
+// Innovations of this step, their sum (nis), and the noise of sensors that nobody knows.
 static void note_innovations(twin* w) {
   double* to = innovations(w);
   double nis = 0;
@@ -615,6 +631,7 @@ static void note_innovations(twin* w) {
           is_started ? yoke__noise_add(noise, innovation, sd, noise->sigma) : noise->sigma;
       yoke__estimate_set_sigma(w->filter, i, sigma);
     }
+    to[w->n_sensors + 1 + i] = w->noise[i].sigma;
   }
   to[w->n_sensors] = yoke__is_finite(nis) ? nis : to[w->n_sensors];
 }
@@ -759,9 +776,7 @@ static yoke_status step(void* self, double t, double h, yoke_step_result* result
   for (size_t i = 0; i < w->n_unknowns; i++) {
     w->wholes[TWIN_N_WHOLES + i] = (int64_t)yoke__estimate_bound_hits(w->filter, i);
   }
-  if (++w->state->n_since_kept >= KEEP) {
-    keep_estimate(w);
-  }
+  keep_now_and_then(w);
   return YOKE_OK;
 }
 
@@ -844,7 +859,7 @@ static const char* reason_text(const twin* w, char to[160]) {
 // Once: what the innovations show that model and noise do not make them.
 static void report_innovations(twin* w, const yoke_sink* sink) {
   yoke_finding why;
-  if (w->is_inconsistency_told ||
+  if (w->is_inconsistency_told || w->state->n_lost > 0 ||
       yoke__consistency_verdict(w->consistency, false, &why) != YOKE_TWIN_INCONSISTENT) {
     return;
   }
@@ -861,16 +876,19 @@ static void report_innovations(twin* w, const yoke_sink* sink) {
 // Once: the unknown that is furthest from its guess.
 static void report_far(twin* w, const yoke_sink* sink) {
   double excursion = 0, value = 0, sd = 0;
-  const size_t far = w->is_far_told ? w->n_unknowns : yoke__twin_find_far(w, &excursion);
+  const bool is_told = w->is_far_told || w->state->n_lost > 0;
+  const size_t far = is_told ? w->n_unknowns : yoke__twin_find_far(w, &excursion);
   if (far == w->n_unknowns) {
     return;
   }
+  const twin_unknown* text = &w->unknown_texts[far];
   w->is_far_told = true;
   yoke__estimate_unknown(w->filter, far, &value, &sd);
   yoke__notify(sink, YOKE_WARNING,
                "the model or its guesses are wrong: the estimate of %s is %.6g, and %.6g was "
                "expected; that is %.0f times what its sd and walk allow",
-               w->unknowns[far].name, value, w->unknowns[far].start, excursion);
+               text->name, yoke__twin_value(text, value),
+               yoke__twin_value(text, w->unknowns[far].start), excursion);
 }
 
 static void report(void* self, const yoke_sink* sink) {
