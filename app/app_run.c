@@ -448,8 +448,10 @@ static int run(const running* r) {
   settings.progress = waits_on;
   settings.to = &w;
   // without a row there was no run: its folder could not be made
-  const yoke_status judged =
-      info.record.n_rows == 0 ? YOKE_OK : yoke_simulation_judge(r->simulation, &settings);
+  // an onlooker has its own judgement
+  const yoke_status judged = info.record.n_rows == 0 || r->onlooker != NULL
+                                 ? YOKE_OK
+                                 : yoke_simulation_judge(r->simulation, &settings);
   if (judged == YOKE_INTERRUPTED) {
     yoke__app_error(r->options->command->name, "interrupted while it was judged: no verdict");
   }

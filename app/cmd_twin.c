@@ -116,10 +116,14 @@ static void print_gaps(const yoke_twin_data* d) {
 static void print_tuning(const yoke_twin_tuning* t) {
   yoke_app_table table = {.n_columns = 7};
   static const char* const heads[] = {"tuned", "guess", "filter", "", "least squares", "", ""};
-  printf("tuning with %zu readings from %.9g s to %.9g s: %zu pass%s of the filter%s, least "
-         "squares from %zu starts, %zu of them to the same values\n",
+  printf("tuning with %zu readings from %.9g s to %.9g s: %zu pass%s of the filter%s",
          t->n_readings, t->from, t->to, t->n_passes, t->n_passes == 1 ? "" : "es",
-         t->is_converged ? "" : " (they did not settle)", t->n_starts, t->n_good);
+         t->is_converged ? "" : " (they did not settle)");
+  if (t->n_starts > 0) {
+    printf(", least squares from %zu starts, %zu of them to the same values", t->n_starts,
+           t->n_good);
+  }
+  putchar('\n');
   for (size_t i = 0; i < 7; i++) {
     yoke__app_table_add(&table, heads[i]);
   }
@@ -145,16 +149,6 @@ static void print_tuning(const yoke_twin_tuning* t) {
 }
 
 // ---- tuning
-
-static void print_walks(const yoke_twin_tuning* t) {
-  for (size_t i = 0; i < t->n; i++) {
-    if (!t->all[i].is_constant) {
-      printf("'%s' has a walk: least squares take it as constant, and it is neither compared nor "
-             "taken\n",
-             t->all[i].name);
-    }
-  }
-}
 
 static void warn(const char* text) {
   const char* command = COMMAND;
@@ -210,7 +204,6 @@ static bool tune(app_twin* app, int* status) {
   }
   if (app->is_told) {
     print_tuning(&app->tuning);
-    print_walks(&app->tuning);
     if (app->tuning.is_agreed) {
       printf("%s\n", app->tuning.text);
     }

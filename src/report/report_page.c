@@ -87,6 +87,11 @@ static void put_sentence(page* p, const json_t* summary) {
   const char* reason = yoke__json_find_text(trust, "reason", "");
   const char* status = yoke__json_find_text(summary, "status", "");
   const bool is_judged = json_array_size(json_object_get(trust, "signals")) > 0;
+  const char* twin = yoke__json_find_text(json_object_get(summary, "twin"), "sentence", "");
+  if (twin[0] != '\0' && strcmp(status, "failed") != 0) {
+    put_html(p, twin);
+    return;
+  }
   if (!is_judged || reason[0] == '\0' || strcmp(status, "failed") == 0) {
     put_html(p, yoke__json_find_text(summary, "sentence", ""));
     return;

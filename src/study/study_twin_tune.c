@@ -227,6 +227,9 @@ static yoke_status list_unknowns(tuner* t) {
                                     .fit_sd = (double)NAN,
                                     .is_constant = !(u->walk > 0)};
     n_constant += out->all[i].is_constant;
+    if (!out->all[i].is_constant && out->walker == NULL) {
+      out->walker = out->all[i].name;
+    }
   }
   YOKE_TRY(yoke__arena_status(&out->arena));
   return n_constant > 0
@@ -301,6 +304,14 @@ static bool is_same(const yoke_twin_tuned* u) {
 
 static void compare(yoke_twin_tuning* out, bool is_passed) {
   const yoke_twin_tuned* worst = NULL;
+  if (out->walker != NULL) {
+    out->is_agreed = true;
+    snprintf(out->text, sizeof out->text,
+             "'%.100s' changes during the record (it has a walk), which least squares cannot take: "
+             "the values are those of the filter alone",
+             out->walker);
+    return;
+  }
   out->is_agreed = is_passed && out->is_fitted;
   for (size_t i = 0; i < out->n; i++) {
     yoke_twin_tuned* u = &out->all[i];
@@ -342,9 +353,10 @@ static yoke_status tune(tuner* t) {
   if (!is_passed && passed != YOKE_DIVERGED && passed != YOKE_SINGULAR) {
     return passed;
   }
-  const yoke_status fitted = run_fit(t, fit, fit_sd);
+  // least squares know nothing of what changes during the record
+  const yoke_status fitted = t->out->walker == NULL ? run_fit(t, fit, fit_sd) : YOKE_NO_SUPPORT;
   if (!is_passed && fitted < 0) {
-    return fitted;
+    return t->out->walker == NULL ? fitted : passed;
   }
   const void* self = t->unit->unit.self;
   for (size_t i = 0; i < n; i++) {
@@ -358,7 +370,7 @@ static yoke_status tune(tuner* t) {
       u->fit_sd = yoke__unit_twin_deviation(self, i, fit[i], fit_sd[i]);
     }
   }
-  t->out->pass_cost = is_passed ? find_cost(t, values) : (double)NAN;
+  t->out->pass_cost = fitted >= 0 && is_passed ? find_cost(t, values) : (double)NAN;
   compare(t->out, is_passed);
   return YOKE_OK;
 }

@@ -39,6 +39,8 @@ typedef struct yoke_twin_tuning {
   uint64_t n_hits;    // bounds in the last pass
   size_t n_starts, n_good;
   bool is_fitted;
+  const char*
+      walker;  // an unknown that changes during the record, so that there are no least squares; NULL: none does
   double pass_cost,
       fit_cost;  // mean square of the weighted residuals of the model at both end points
   bool is_agreed, takes_fit;

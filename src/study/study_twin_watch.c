@@ -27,17 +27,6 @@ static bool look_inside(const yoke_twin_watch* w, yoke_unit_twin_inside* inside)
   return unit != NULL && yoke__unit_twin_inside(unit->unit.ops, unit->unit.self, inside);
 }
 
-static double read_value(const yoke_twin_watch* w, const char* prefix, const char* name) {
-  char whole[512];
-  yoke_handle handle;
-  double value = (double)NAN;
-  snprintf(whole, sizeof whole, "%s.%s%s", w->study->unit, prefix, name);
-  if (yoke_simulation_find(w->simulation, whole, &handle) >= 0) {
-    (void)yoke_simulation_read(w->simulation, handle, &value);
-  }
-  return value;
-}
-
 static const yoke_variable* find_variable(const yoke_unit_info* info, const char* prefix,
                                           const char* name) {
   const size_t n = strlen(prefix);
@@ -49,6 +38,18 @@ static const yoke_variable* find_variable(const yoke_unit_info* info, const char
     }
   }
   return NULL;
+}
+
+static double read_value(const yoke_twin_watch* w, const char* prefix, const char* name) {
+  char whole[512];
+  yoke_handle handle;
+  double value = (double)NAN;
+  snprintf(whole, sizeof whole, "%s.%s%s", w->study->unit, prefix, name);
+  if (find_variable(find_twin(w)->unit.info, prefix, name) != NULL &&
+      yoke_simulation_find(w->simulation, whole, &handle) >= 0) {
+    (void)yoke_simulation_read(w->simulation, handle, &value);
+  }
+  return value;
 }
 
 // ---- beginning
@@ -131,7 +132,7 @@ static const char* cause_of(yoke_statistic statistic, bool is_above) {
     return "an offset of the sensor, or heat that the model does not know";
   case YOKE_STATISTIC_VARIANCE:
   case YOKE_STATISTIC_NIS:
-    return is_above ? "sigma is too small or the model is wrong" : "sigma is too large";
+    return is_above ? "sigma is too small or the model is wrong" : "sigma or a walk is too large";
   case YOKE_STATISTIC_LAG:
   case YOKE_STATISTIC_LOW_HIGH:
     return is_above ? "the model is wrong or its walks are too small" : "the walks are too large";

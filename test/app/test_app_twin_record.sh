@@ -99,6 +99,14 @@ same tuned copy
 run 0 twin chain.yaml --data good.csv --tune --from 50 --to 300 --out tuned_part
 says 'from 50 s to 300 s'
 
+# the page is made from the files alone
+run 0 twin chain.yaml --data good.csv --tune --report --out page
+cp page/report.html first.html
+run 0 report page
+if cmp -s first.html page/report.html; then pass; else bad 'the page of --report and that of yoke report differ'; fi
+says 'content="consistent: the innovations of' page/report.html
+says '"tuning": {' page/report.html
+
 # ---- gaps, slow sensors, other columns
 
 awk -F, 'BEGIN { OFS = "," } NR > 100 && NR < 160 { $2 = "" } NR == 200 { $3 = "nan" } NR > 700 { $2 = "nan"; $3 = "" } { print }' good.csv >gaps.csv
@@ -186,5 +194,12 @@ says 'there are 2 twins (twin, other): choose one with --unit'
 run 0 twin two.yaml --data good.csv --unit other --out other
 run 2 twin two.yaml --data good.csv --unit other --tune
 says "there is nothing to tune: 'other' has no unknown without walk"
+sed 's/r2: {start: 5, sd: 3}/q: {walk: 20}/; s/inputs: {q: bench.q}/inputs: {}/' chain.yaml >walk.yaml
+# heat in steps is no random walk
+run 3 twin walk.yaml --data good.csv --set units.twin.unknown.r1.start=2 --set units.twin.unknown.r1.sd=0.01 --out walk
+silent 'error:'
+run 3 twin walk.yaml --data good.csv --tune --out walk
+says "'q' changes during the record (it has a walk)"
+silent 'least squares from' 
 run 2 twin chain.yaml --data good.csv --json --set units.twin.sensors.t[a].sigma=-1
 finish

@@ -54,7 +54,13 @@ function drawRun(main, nav, suffix) {
       limits: (Array.isArray(summary.limits) ? summary.limits : []).filter((one) => one && typeof one === "object").map((one) => ({ ...one, signal: String(one.signal), dim: one.dimension ? " " + one.dimension : "" })),
       circuit: summary.circuit ? circuitOf(summary.circuit) : null, pace: summary.pace && typeof summary.pace === "object" ? summary.pace : null,
       ports: summary.ports && typeof summary.ports === "object" ? summary.ports : null,
+      twin: summary.twin && typeof summary.twin === "object" ? twinOf(summary.twin) : null,
     };
+  }
+  function twinOf(twin) {
+    const list = (value) => (Array.isArray(value) ? value.filter((one) => one && typeof one === "object").map((one) => ({ ...one, name: String(one.name), dim: String(one.dim || "") })) : []);
+    const tuning = twin.tuning && typeof twin.tuning === "object" ? { ...twin.tuning, unknowns: list(twin.tuning.unknowns), sentence: String(twin.tuning.sentence || "") } : null;
+    return { unit: String(twin.unit), verdict: String(twin.verdict), sentence: String(twin.sentence || ""), unknowns: list(twin.unknowns), outputs: list(twin.outputs), sensors: list(twin.sensors), columns: list(twin.data && twin.data.columns), tuning };
   }
   // members that are missing or of another kind leave their part of the page empty
   function trustOf(trust) {
@@ -151,7 +157,7 @@ function drawRun(main, nav, suffix) {
     return dim === "" || dim === "1" ? "" : dim.replace(/\*/g, "\u00b7");
   }
 
-  const KINDS = { "trustworthy": "ok", "doubtful": "doubt", "wrong": "wrong", "not judged": "none" };
+  const KINDS = { "consistent": "ok", "inconsistent": "wrong", "diverged": "wrong", "trustworthy": "ok", "doubtful": "doubt", "wrong": "wrong", "not judged": "none" };
   const kindOf = (verdict) => KINDS[verdict] || "none";
 
   // shape as well as colour: disc with a tick, triangle, octagon with a cross, dashed ring
@@ -281,9 +287,22 @@ function drawRun(main, nav, suffix) {
     return v[i] + (v[i + 1] - v[i]) * (x - t[i]) / (t[i + 1] - t[i]);
   }
 
-  // {t, v, b}: a signal, and how far it may be off at these times; null without an error band
+  // the standard deviation of an estimate of a twin
+  function deviationOf(name) {
+    const unit = data.units.find((one) => name.startsWith(one.name + ".") && signalOf.has(one.name + ".nis"));
+    return unit && signalOf.get(unit.name + ".sd." + name.slice(unit.name.length + 1));
+  }
+
+  // {t, v, b}: a signal, and how far it may be off at these times: its error band, or two standard deviations of an estimate; null
+  // where neither is known
   function bandOf(signal) {
     if (signal.band !== undefined) return signal.band;
+    const deviation = deviationOf(signal.name);
+    if (deviation) {
+      const { t, v } = points(signal), sd = points(deviation);
+      signal.band = t.length < 2 ? null : { t, v, b: t.map((x) => 2 * between(sd.t, sd.v, x)) };
+      return signal.band;
+    }
     const course = (judged.get(signal.name) || {}).course;
     signal.band = null;
     if (!course) return null;
@@ -393,7 +412,7 @@ function drawRun(main, nav, suffix) {
             line.name, line.value, line.band ? line.range : "", line.note ? el("small", { class: "true-error", text: line.note }) : "");
         });
         const banded = pane.lines.find((line) => line.band);
-        if (banded) pane.keys.push(el("span", { class: "key-band" }, swatch("area", "var(--s" + (banded.colour % 8) + ")"), "error band"));
+        if (banded) pane.keys.push(el("span", { class: "key-band" }, swatch("area", "var(--s" + (banded.colour % 8) + ")"), deviationOf(banded.signal.name) ? "2 standard deviations" : "error band"));
         pane.isLast = k === panes.length - 1;
         pane.note = el("span", { class: "muted" });
         this.body.append(el("div", { class: "pane" }, el("div", { class: "pane-head" }, el("b", { text: pane.title }), ...pane.keys, pane.note), pane.canvas));
@@ -798,13 +817,14 @@ function drawRun(main, nav, suffix) {
 
   // What stands first on the page: how far the run can be trusted. {title, kind, text, more}
   function lead() {
-    const trust = data.trust, grown = mostGrown();
+    const trust = data.trust, grown = mostGrown(), twin = data.twin;
     const line = (text) => el("p", { class: "small", text });
     const remark = (one) => (one && remarkOf(one) !== "" ? [line(sentence(remarkOf(one)))] : []);
     if (data.run.is_failed) return { title: "failed", kind: "wrong", text: data.sentence, more: grown ? [line(sentence("Before that " + growthText(grown)))] : [] };
     if (data.run.is_diverged) {
       return { title: "diverged", kind: "wrong", text: grown ? growthText(grown) : (trust && trust.reason) || data.sentence, more: hasBands ? remark(grown) : [...remark(grown), commandLine()] };
     }
+    if (twin) return { title: twin.verdict === "starting" ? "not judged" : twin.verdict, kind: kindOf(twin.verdict), text: twin.sentence.replace(/^[a-z ]+: /, ""), more: [] };
     if (!trust) {
       // only the ledger watched: what it found counts, what it did not find says nothing
       const isBad = data.verdict === "wrong" || data.verdict === "doubtful";
@@ -1552,6 +1572,35 @@ function drawRun(main, nav, suffix) {
     redraw();
   }
 
+  // estimates of a twin over a record: what it found, and how
+  function addTwin() {
+    const twin = data.twin;
+    if (!twin) return;
+    const number = (text) => el("td", { class: "num", text }), dim = (one) => " " + dimension(one.dim);
+    const valued = (value, sd, one) => number(isNumber(value) ? digits(value, 6) + " \u00b1 " + digits(sd, 2) + dim(one) : "\u2013");
+    const table = (head, rows) => rows.length > 0 && el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ...head.map((text, i) => el("th", { text, class: i > 0 ? "num" : null })))), el("tbody", {}, ...rows)));
+    const row = (one, ...cells) => el("tr", {}, el("th", { text: one.name }), ...cells);
+    const estimates = [...twin.unknowns, ...twin.outputs.filter((one) => one.sd !== 0)];
+    const gaps = twin.columns.filter((one) => one.missing > 0).map((one) => `${one.name}: ${grouped(one.missing)} values are missing, in ${grouped(one.gaps)} ${one.gaps === 1 ? "gap" : "gaps"}.`);
+    const plots = el("div"), node = el("div", { class: "panel" },
+      table(["at the end", "estimate", "held at a bound"], estimates.map((one) => row(one, valued(one.value, one.sd, one), number(one.bound_hits > 0 ? grouped(one.bound_hits) + "\u00d7" : "\u2013")))),
+      table(["sensor", "rms innovation", "expected", "readings"], twin.sensors.map((one) => row(one, number(digits(one.rms, 3) + dim(one)), number(digits(one.expected, 3) + dim(one)), number(grouped(one.readings))))),
+      twin.tuning && table(["tuned", "guess", "filter", "least squares"], twin.tuning.unknowns.map((one) => row(one, number(digits(one.start, 6) + dim(one)), valued(one.filter, one.filter_sd, one), valued(one.fit, one.fit_sd, one)))),
+      twin.tuning && el("p", { text: sentenceOf(twin.tuning.sentence) }), ...gaps.map((text) => el("p", { class: "hint", text })), plots,
+      el("p", { class: "hint", text: "Areas are two standard deviations to both sides. An innovation is what was read less what the filter expected; that of a sound model is noise about zero." }));
+    section("twin", "Estimates", node);
+    const lineOf = (name, i) => ({ signal: signalOf.get(twin.unit + "." + name), name, colour: i, dash: i >= 8 });
+    const panes = [];
+    const add = (title, names, height) => {
+      const lines = names.map(lineOf).filter((line) => line.signal).map((line) => ({ ...line, band: bandOf(line.signal) }));
+      if (lines.length > 0) panes.push({ title: paneTitle(title, lines[0].signal.dim), height, lines });
+    };
+    for (const unit of new Set(twin.outputs.map((one) => one.dim))) add(unit === "K" ? "temperatures" : "estimates", twin.outputs.filter((one) => one.dim === unit && one.sd !== 0).slice(0, 8).map((one) => one.name), 190);
+    for (const one of twin.unknowns.slice(0, 6)) add(one.name, [one.name], 120);
+    add("innovations", twin.sensors.slice(0, 8).map((one) => "innovation." + one.name), 120);
+    if (panes.length > 0) new Chart(plots, "Estimates").setPanes(panes);
+  }
+
   // ------------------------------------------------------------------------------------------------------------
   // 8 timing: both axes logarithmic, so that one late step in a million is seen
 
@@ -1745,6 +1794,7 @@ function drawRun(main, nav, suffix) {
 
   addOverview();
   if (!circuit || data.trust) addTrust();
+  addTwin();
   addSignals();
   const graph = circuit ? null : addSystem();
   if (circuit) addCircuit();
