@@ -67,6 +67,67 @@ static void print_units(const json_t* system, bool are_laws) {
   }
 }
 
+// ---- twins
+
+// Temperatures of capacities: those that the sensors tell something of, and the others.
+static void print_states(const json_t* twin, bool are_seen) {
+  const char* before = are_seen ? "    states   " : "    unseen   ";
+  const char* first = before;
+  const json_t* state = NULL;
+  size_t i = 0;
+  json_array_foreach(json_object_get(twin, "states"), i, state) {
+    if ((strcmp(yoke__view_text(state, "seen"), "no") != 0) == are_seen) {
+      printf("%s%s", before, yoke__view_text(state, "name"));
+      before = ", ";
+    }
+  }
+  printf("%s", before == first ? "" : are_seen ? "\n" : " (no sensor shows their temperature)\n");
+}
+
+static void print_unknowns(const json_t* twin) {
+  const json_t* u = NULL;
+  size_t i = 0;
+  json_array_foreach(json_object_get(twin, "unknowns"), i, u) {
+    const char* seen = yoke__view_text(u, "seen");
+    const double walk = yoke__json_find_number(u, "walk", 0);
+    yoke__view_print(u, "    unknown  {name:12} {what}, from {start} {dimension}");
+    printf(", sd %.4g", yoke__json_find_number(u, "sd", 0));
+    yoke__view_print(u, "{sd_default? by default}");
+    if (walk > 0) {
+      printf(", walk %.4g", walk);
+      yoke__view_print(u, "{walk_default? by default}");
+    }
+    yoke__view_print(u, "{lower@, within {lower} to {upper}}");
+    printf("%s\n", strcmp(seen, "no") == 0                        ? "; no sensor shows it"
+                   : strcmp(seen, "while temperatures move") == 0 ? "; seen while temperatures move"
+                                                                  : "");
+  }
+}
+
+static void print_twins(const json_t* system) {
+  const char* head = "\ntwins\n";
+  const json_t* unit = NULL;
+  size_t i = 0;
+  json_array_foreach(json_object_get(system, "units"), i, unit) {
+    const json_t* twin = json_object_get(unit, "twin");
+    if (twin == NULL) {
+      continue;
+    }
+    printf("%s", head);
+    head = "";
+    yoke__view_print(unit, "  {name:12} ");
+    yoke__view_print(twin, "{filter} filter, ");
+    printf("time constants %.3g to %.3g s\n", yoke__json_find_number(twin, "fastest", 0),
+           yoke__json_find_number(twin, "slowest", 0));
+    yoke__view_print_all(json_object_get(twin, "sensors"),
+                         "    sensor   {name:12} sigma {sigma} {dimension}"
+                         "{sigma_assumed?, estimated from there on}\n");
+    print_unknowns(twin);
+    print_states(twin, true);
+    print_states(twin, false);
+  }
+}
+
 // ---- connections and couplings
 
 static void print_connections(const json_t* system) {
@@ -280,6 +341,7 @@ static int print_system(char** document) {
                                     "the call, as in scheme: jacobi}\n");
   print_units(system, false);
   print_units(system, true);
+  print_twins(system);
   print_connections(system);
   print_feedthrough(system);
   print_couplings(system);

@@ -35,6 +35,8 @@ void yoke__describe_texts(const char* const texts[], size_t n, const char* key, 
 void yoke__describe_messages(const yoke_messages* messages, yoke_json* json);
 void yoke__describe_feedthrough(const yoke_unit_info* info, yoke_json* json);
 void yoke__describe_sizes(const yoke_unit_circuit_figures* figures, yoke_json* json);
+// Of a unit that is a twin, in the object of the unit (api_describe_twin.c); nothing for others.
+void yoke__describe_twin(const yoke_unit* unit, yoke_json* json);
 // Hands a document over, or frees it; the status of both.
 yoke_status yoke__describe_finish(yoke_json* document, yoke_status status, char** json);
 

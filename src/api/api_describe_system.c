@@ -217,6 +217,7 @@ static void describe_unit(const yoke_system* system, const yoke_system_unit* uni
   yoke__json_integer(json, "inputs", (int64_t)unit->unit.n_u);
   yoke__json_integer(json, "outputs", (int64_t)unit->unit.n_y);
   describe_settings(unit->source, json);
+  yoke__describe_twin(&unit->unit, json);
   describe_variables(&unit->unit, json);
   yoke__json_end_object(json);
 }
