@@ -84,8 +84,33 @@ static yoke_status decompose(const scene* s) {
   return yoke__svd(s->m, s->n, s->S, U, s->s, s->V, work);
 }
 
+bool yoke__twin_is_said(const twin* w, const char* names) {
+  char text[YOKE_MESSAGE_TEXT_SIZE];
+  snprintf(text, sizeof text, "tell %s apart", names);
+  for (size_t i = 0; i < w->messages.n; i++) {
+    if (strstr(w->messages.all[i].text, text) != NULL) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// For those who look at the system, and for those who look at the run.
+static yoke_status note(twin* w, yoke_place place, const char* names) {
+  char text[YOKE_MESSAGE_TEXT_SIZE];
+  snprintf(text, sizeof text,
+           "at rest the sensors cannot tell %s apart: how they share what is read follows from "
+           "their guesses, sd and walk",
+           names);
+  if (!yoke__twin_is_said(w, names)) {
+    yoke__message_add(&w->messages, YOKE_NOTE, place, "%s", text);
+  }
+  w->apart[w->n_apart++] = yoke__arena_text(&w->arena, text, strlen(text));
+  return yoke__arena_status(&w->arena);
+}
+
 // Direction k, if it is made of more than one unknown.
-static void note_direction(const scene* s, size_t k) {
+static yoke_status note_direction(const scene* s, size_t k) {
   char names[YOKE_MESSAGE_TEXT_SIZE / 2] = "";
   double largest = 0;
   size_t used = 0, n = 0, n_named = 0;
@@ -108,12 +133,7 @@ static void note_direction(const scene* s, size_t k) {
                                text->name);
     }
   }
-  if (n > 1) {
-    yoke__message_add(&s->w->messages, YOKE_NOTE, place,
-                      "at rest the sensors cannot tell %s apart: how they share what is read "
-                      "follows from their guesses, sd and walk",
-                      names);
-  }
+  return n > 1 ? note(s->w, place, names) : YOKE_OK;
 }
 
 yoke_status yoke__twin_check_apart(twin* w) {
@@ -127,9 +147,11 @@ yoke_status yoke__twin_check_apart(twin* w) {
   if (status == YOKE_NO_MEMORY) {
     return status;
   }
+  w->apart = yoke__arena_array(&w->arena, s.n, sizeof *w->apart);
+  YOKE_TRY(yoke__arena_status(&w->arena));
   for (size_t k = 0; k < s.n && status >= 0; k++) {
     if (!(s.s[k] > YOKE_OBSERVE_ZERO * s.s[0])) {
-      note_direction(&s, k);
+      YOKE_TRY(note_direction(&s, k));
     }
   }
   return YOKE_OK;

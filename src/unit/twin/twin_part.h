@@ -194,6 +194,10 @@ typedef struct twin {
   yoke_unit_twin_sensor* sensor_figures;
   yoke_heat_sizes sizes;
 
+  // which unknowns they cannot tell apart at rest, in words (twin_apart.c)
+  const char** apart;
+  size_t n_apart;
+
   // of the present step
   double *reading, *normalised;
   bool* have;
@@ -201,7 +205,7 @@ typedef struct twin {
   const char* reason;
   char text[256];
   uint64_t n_told;
-  bool is_inconsistency_told, is_far_told;
+  bool is_inconsistency_told, is_far_told, is_apart_told;
 } twin;
 
 // ---- unit_twin.c: the unknown that is furthest from its guess, of those that are further than guess and walk allow; n_unknowns:
@@ -224,6 +228,8 @@ void yoke__twin_figures(const twin* w, yoke_unit_twin_figures* out);
 
 // ---- twin_apart.c: unknowns that the sensors cannot tell apart at rest are notes.
 yoke_status yoke__twin_check_apart(twin* w);
+// A message says already that these cannot be told apart; names: "'q1' and 'q2'".
+bool yoke__twin_is_said(const twin* w, const char* names);
 
 // ---- twin_layout.c
 yoke_status yoke__twin_lay_out(twin* w);

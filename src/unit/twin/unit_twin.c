@@ -891,12 +891,21 @@ static void report_far(twin* w, const yoke_sink* sink) {
                yoke__twin_value(text, w->unknowns[far].start), excursion);
 }
 
+// Once, so that the report of the run has it.
+static void report_apart(twin* w, const yoke_sink* sink) {
+  for (size_t i = 0; i < w->n_apart && !w->is_apart_told; i++) {
+    yoke__notify(sink, YOKE_NOTE, "%s", w->apart[i]);
+  }
+  w->is_apart_told = true;
+}
+
 static void report(void* self, const yoke_sink* sink) {
   twin* w = self;
   const twin_state* s = w->state;
   char text[160], more[64] = "";
   report_innovations(w, sink);
   report_far(w, sink);
+  report_apart(w, sink);
   if (s->n_lost <= w->n_told) {
     return;
   }
