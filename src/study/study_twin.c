@@ -241,6 +241,24 @@ static yoke_status put_connections(yoke_scenario* s, const char* twin) {
   return YOKE_OK;
 }
 
+// Limits of what the twin gives stay.
+static yoke_status keep_limits(yoke_scenario* s, const char* twin) {
+  const size_t n_name = strlen(twin);
+  yoke_scenario_signal_limit* kept =
+      yoke__arena_array(&s->arena, s->n_signal_limits + 1, sizeof *kept);
+  YOKE_TRY_MEMORY(kept);
+  size_t n = 0;
+  for (size_t i = 0; i < s->n_signal_limits; i++) {
+    const char* signal = s->signal_limits[i].signal.text;
+    if (strncmp(signal, twin, n_name) == 0 && signal[n_name] == '.') {
+      kept[n++] = s->signal_limits[i];
+    }
+  }
+  s->signal_limits = kept;
+  s->n_signal_limits = n;
+  return YOKE_OK;
+}
+
 // What speaks of other units or of the way they are run.
 static void drop_rest(yoke_scenario* s) {
   static const yoke_scenario_name all = {"*", {NULL, 0, 0}};
@@ -255,6 +273,7 @@ static void drop_rest(yoke_scenario* s) {
   s->trust.n_signals = s->trust.n_limits = 0;
   s->record_signals = &all;
   s->n_record_signals = 1;
+  s->record_every = 1;
   s->record_from = (yoke_scenario_time){0};
 }
 
@@ -264,6 +283,7 @@ static yoke_status make(yoke_scenario* s, const yoke_twin_study* study, double f
   YOKE_TRY(put_times(s, study, from, to, sink));
   YOKE_TRY(put_units(s, study));
   YOKE_TRY(put_connections(s, study->unit));
+  YOKE_TRY(keep_limits(s, study->unit));
   drop_rest(s);
   return YOKE_OK;
 }

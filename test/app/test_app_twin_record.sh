@@ -125,6 +125,12 @@ sed '1s/bench\.//g' good.csv >bare.csv
 run 0 twin chain.yaml --data bare.csv --out bare
 says 'consistent'
 
+# what the file says of other units and of the way they are run is left out
+sed 's/^# the end/  bench: {model: nothing}\nquality: {warn: {above: {bench.ta: 1, twin.t(a): 360, "*.x": 2}}}\nbonds: {b: {action: bench.q -> c.d, rate: c.e -> bench.f}}\ninputs: mean\nscheme: gauss-seidel\norder: [bench, twin]\nrecord: {signals: [bench.ta], every: 10}\ntrust: {signals: [bench.ta]}/' chain.yaml >whole.yaml
+run 3 twin whole.yaml --data good.csv --out whole
+says '801 rows'
+says "twin.t(a) is 360"
+
 # ---- a wrong model
 
 sed 's/c_a a 5/c_a a 7/' chain.cir >wrong.cir
