@@ -3,7 +3,8 @@
 //   linear  y(t) = y_i + (y_{i+1} - y_i) (t - t_i) / (t_{i+1} - t_i),  t_i <= t < t_{i+1}
 //   hold    y(t) = y_i
 //
-// Before the first row the first values hold; behind the last one `end` decides. The file is read
+// Before the first row the first values hold; behind the last one `end` decides. With `gaps: hold` an empty cell or one that
+// says nan lets the value before it hold until the next good row, and the unit says that it is no sample. The file is read
 // and checked in create; a step does one binary search and no heap or file access.
 //
 // A time that misses a row only by the rounding of t0 + k h counts as that row, so that held
@@ -27,19 +28,33 @@
 
 enum { INTERPOLATION_LINEAR, INTERPOLATION_HOLD };
 enum { END_HOLD, END_STOP, END_REPEAT };
+enum { GAPS_REFUSE, GAPS_HOLD };
 
 static const char* const interpolation_items[] = {"linear", "hold", NULL};
 static const char* const end_items[] = {"hold", "stop", "repeat", NULL};
+static const char* const gaps_items[] = {"refuse", "hold", NULL};
+
+// One output.
+typedef struct track {
+  const double* values;  // n_rows; in a gap the last good one
+  const size_t*
+      good;  // n_rows: the last row that is no gap; n_rows: there was none yet. NULL: no gaps
+} track;
 
 typedef struct playback {
   yoke_model_head head;
-  yoke_csv csv;            // owns the numbers and the names of the outputs
-  const double* times;     // n_rows, strictly increasing
-  const double** columns;  // n_columns, in the description
+  yoke_csv csv;         // owns the numbers and the names of the outputs
+  const double* times;  // n_rows, strictly increasing
+  track* tracks;        // n_columns, in the description
+  size_t* good;         // of all tracks
   size_t n_rows, n_columns;
   int64_t interpolation, end;
   double offset;  // [s] added to the times of the file
-  double y[];     // the image
+  // the image
+  double t;           // that the outputs are of [s]
+  int64_t row, laps;  // the last row that is not after it; times that `repeat` has begun anew
+  int64_t has_begun;  // it is not before the first row
+  double y[];
 } playback;
 
 static const yoke_variable structure[] = {
@@ -72,6 +87,12 @@ static const yoke_variable structure[] = {
      .causality = YOKE_PARAMETER,
      .start = END_HOLD,
      .items = end_items},
+    {.name = "gaps",
+     .text = "empty cells and cells that say nan: an error, or the last value holds",
+     .type = YOKE_ENUMERATION,
+     .causality = YOKE_PARAMETER,
+     .start = GAPS_REFUSE,
+     .items = gaps_items},
     {.name = "offset",
      .dim = "s",
      .text = "added to the times of the file",
@@ -87,7 +108,7 @@ typedef struct plan {
   char path[2 * MAX_TEXT];  // of the file
   const char* time;
   const yoke_argument* columns;
-  int64_t interpolation, end;
+  int64_t interpolation, end, gaps;
   double offset;
   yoke_csv csv;
   size_t* chosen;  // indices of the columns to play
@@ -119,6 +140,7 @@ static yoke_status read_settings(const yoke_unit_args* args, plan* p, const yoke
   YOKE_TRY(yoke__model_integer(args, "interpolation", INTERPOLATION_LINEAR, INTERPOLATION_LINEAR,
                                INTERPOLATION_HOLD, &p->interpolation, sink));
   YOKE_TRY(yoke__model_integer(args, "end", END_HOLD, END_HOLD, END_REPEAT, &p->end, sink));
+  YOKE_TRY(yoke__model_integer(args, "gaps", GAPS_REFUSE, GAPS_REFUSE, GAPS_HOLD, &p->gaps, sink));
   p->columns = yoke__model_argument(args, "columns");
   const yoke_argument* offset = yoke__model_argument(args, "offset");
   if (offset != NULL) {
@@ -152,17 +174,27 @@ static yoke_place place_of_row(const plan* p, size_t row) {
   return (yoke_place){p->path, (int)row + 2, 0};
 }
 
+static bool is_gap(double value) {
+  return isnan(value) && !yoke__csv_is_text(value);
+}
+
 // The first cell that cannot be played is named with its line.
-static yoke_status check_column(const plan* p, size_t index, const yoke_sink* sink) {
+static yoke_status check_column(const plan* p, size_t index, bool has_gaps, const yoke_sink* sink) {
   const yoke_csv_column* column = &p->csv.columns[index];
+  size_t n_good = 0;
   for (size_t i = 0; i < p->csv.n_rows; i++) {
-    if (!isfinite(column->values[i])) {
-      return yoke__fail_at(
-          sink, YOKE_BAD_INPUT, place_of_row(p, i), "the cell of column '%s' %s", column->name,
-          yoke__csv_is_missing(column->values[i]) ? "is empty" : "is not a finite number");
+    const double value = column->values[i];
+    n_good += isfinite(value) ? 1 : 0;
+    if (!isfinite(value) && !(has_gaps && is_gap(value))) {
+      return yoke__fail_at(sink, YOKE_BAD_INPUT, place_of_row(p, i), "the cell of column '%s' %s%s",
+                           column->name,
+                           yoke__csv_is_missing(value) ? "is empty" : "is not a finite number",
+                           is_gap(value) ? "; with 'gaps: hold' the last value holds" : "");
     }
   }
-  return YOKE_OK;
+  return n_good > 0 || p->csv.n_rows == 0
+             ? YOKE_OK
+             : yoke__model_refuse(sink, "%s: column '%s' has no number", p->file, column->name);
 }
 
 static yoke_status check_times(plan* p, const yoke_sink* sink) {
@@ -174,7 +206,7 @@ static yoke_status check_times(plan* p, const yoke_sink* sink) {
   if (p->csv.n_rows == 0) {
     return yoke__model_refuse(sink, "%s has no rows", p->file);
   }
-  YOKE_TRY(check_column(p, p->time_index, sink));
+  YOKE_TRY(check_column(p, p->time_index, false, sink));
   const double* t = p->csv.columns[p->time_index].values;
   for (size_t i = 1; i < p->csv.n_rows; i++) {
     if (t[i] <= t[i - 1]) {
@@ -209,7 +241,7 @@ static yoke_status choose_columns(plan* p, const yoke_sink* sink) {
       return yoke__model_refuse(sink, "%s has no column '%s'", p->file, names[i]);
     }
     if (names != NULL || is_played_by_default(p, index)) {
-      YOKE_TRY(check_column(p, index, sink));
+      YOKE_TRY(check_column(p, index, p->gaps == GAPS_HOLD, sink));
       p->chosen[p->n_chosen++] = index;
     }
   }
@@ -245,14 +277,61 @@ static yoke_status check_unique(const plan* p, const yoke_sink* sink) {
 
 // ---- creation
 
+static size_t count_gaps(const plan* p, size_t index) {
+  size_t n = 0;
+  for (size_t i = 0; i < p->csv.n_rows; i++) {
+    n += is_gap(p->csv.columns[index].values[i]);
+  }
+  return n;
+}
+
+// Gaps take the value before them, those at the start the first one there is.
+static void close_gaps(double values[], size_t n_rows, size_t good[]) {
+  size_t last = n_rows;
+  for (size_t i = 0; i < n_rows; i++) {
+    last = is_gap(values[i]) ? last : i;
+    good[i] = last;
+  }
+  for (size_t i = n_rows; i-- > 0;) {
+    values[i] = good[i] == n_rows ? values[i + 1] : values[good[i]];
+  }
+}
+
+// Rows of gaps, for those columns that have some.
+static yoke_status lay_tracks(plan* p, playback* b, const yoke_sink* sink) {
+  const size_t n_rows = p->csv.n_rows;
+  size_t n = 0;
+  for (size_t i = 0; i < p->n_chosen; i++) {
+    n += count_gaps(p, p->chosen[i]) > 0;
+  }
+  b->good = n == 0 ? NULL : calloc(n * n_rows, sizeof *b->good);
+  if (n > 0 && b->good == NULL) {
+    return yoke__model_no_memory(sink);
+  }
+  size_t at = 0;
+  for (size_t i = 0; i < p->n_chosen; i++) {
+    yoke_csv_column* column = &p->csv.columns[p->chosen[i]];
+    b->tracks[i] = (track){.values = column->values};
+    if (count_gaps(p, p->chosen[i]) > 0) {
+      b->tracks[i].good = b->good + at * n_rows;
+      close_gaps(column->values, n_rows, b->good + at++ * n_rows);
+    }
+  }
+  return YOKE_OK;
+}
+
 static yoke_status build(plan* p, void** self, const yoke_sink* sink) {
   const size_t n = p->n_chosen;
-  playback* b = yoke__model_make(sizeof(playback) + n * sizeof(double), offsetof(playback, y), n, 0,
-                                 n * sizeof(double*));
+  playback* b = yoke__model_make(sizeof(playback) + n * sizeof(double), offsetof(playback, t), n, 0,
+                                 n * sizeof(track));
   if (b == NULL) {
     return yoke__model_no_memory(sink);
   }
-  b->columns = (const double**)(void*)b->head.texts;
+  b->tracks = (track*)(void*)b->head.texts;
+  if (lay_tracks(p, b, sink) < 0) {
+    yoke__model_close(b);
+    return YOKE_NO_MEMORY;
+  }
   b->n_rows = p->csv.n_rows;
   b->n_columns = n;
   b->times = p->csv.columns[p->time_index].values;
@@ -261,7 +340,6 @@ static yoke_status build(plan* p, void** self, const yoke_sink* sink) {
   b->offset = p->offset;
   for (size_t i = 0; i < n; i++) {
     const yoke_csv_column* column = &p->csv.columns[p->chosen[i]];
-    b->columns[i] = column->values;
     b->y[i] = column->values[0];
     b->head.variables[i] = (yoke_variable){
         .name = column->name,
@@ -302,6 +380,7 @@ static void playback_close(void* self) {
   playback* b = self;
   if (b != NULL) {
     yoke__csv_free(&b->csv);
+    free(b->good);
     yoke__model_close(b);
   }
 }
@@ -309,15 +388,17 @@ static void playback_close(void* self) {
 // ---- playing
 
 // Time on the axis of the file, wrapped for `repeat`. *slack: how far rounding may have moved it.
-static double file_time(const playback* b, double t, double* slack) {
+static double file_time(const playback* b, double t, double* slack, int64_t* laps) {
   const double first = b->times[0], period = b->times[b->n_rows - 1] - first;
   double at = t - b->offset;
+  *laps = 0;
   *slack = 4.0 * DBL_EPSILON * (fabs(t) + fabs(b->offset) + fabs(first) + period);
   if (b->end == END_REPEAT && at - first >= period - *slack) {
     double into = fmod(at - first, period);
     if (period - into <= *slack) {
       into = 0.0;
     }
+    *laps = (int64_t)round((at - first - into) / period);
     at = first + into;
   }
   return at;
@@ -340,9 +421,12 @@ static size_t find_row(const playback* b, double at, double slack) {
 static yoke_status playback_refresh(void* self, double t) {
   playback* b = self;
   double slack = 0.0;
-  const double at = file_time(b, t, &slack);
+  const double at = file_time(b, t, &slack, &b->laps);
   const size_t row = find_row(b, at, slack);
   const bool is_last = row + 1 == b->n_rows;
+  b->t = t;
+  b->row = (int64_t)row;
+  b->has_begun = at - b->times[0] >= -slack;
 
   // the share of the next row; rounding and times before the first row are held at 0
   double share = 0.0;
@@ -351,8 +435,11 @@ static yoke_status playback_refresh(void* self, double t) {
     share = at - b->times[row] > slack ? share : 0.0;
   }
   for (size_t i = 0; i < b->n_columns; i++) {
-    const double* column = b->columns[i];
-    b->y[i] = share > 0.0 ? column[row] + share * (column[row + 1] - column[row]) : column[row];
+    const track* from = &b->tracks[i];
+    const double* values = from->values;
+    // nobody knows where a gap ends before it does
+    const bool is_held = share <= 0.0 || (from->good != NULL && from->good[row] != row);
+    b->y[i] = is_held ? values[row] : values[row] + share * (values[row + 1] - values[row]);
   }
   return YOKE_OK;
 }
@@ -362,12 +449,32 @@ static yoke_status playback_step(void* self, double t, double h, yoke_step_resul
   (void)t;
   (void)h;
   double slack = 0.0;
-  const double at = file_time(b, result->t_reached, &slack);
+  int64_t laps = 0;
+  const double at = file_time(b, result->t_reached, &slack, &laps);
   if (b->end == END_STOP && at - b->times[b->n_rows - 1] >= -slack) {
     result->flags |= YOKE_STEP_END_WANTED;
     result->message = "the recording ends";
   }
   return playback_refresh(self, result->t_reached);
+}
+
+// Each row is a sample. What holds before the first row and in a gap is none; it is not to be extrapolated, so its age is 0.
+static yoke_status playback_sample_info(const void* self, size_t output, yoke_sample_info* info) {
+  const playback* b = self;
+  if (output >= b->n_columns) {
+    return YOKE_BAD_ARG;
+  }
+  const size_t* good = b->tracks[output].good;
+  const size_t row = (size_t)b->row, last = good == NULL ? row : good[row];
+  const bool is_valid = b->has_begun != 0 && last == row;
+  const double period = b->times[b->n_rows - 1] - b->times[0];
+  const double stamp =
+      b->times[last < b->n_rows ? last : row] + b->offset + (double)b->laps * period;
+  *info = (yoke_sample_info){.time_stamp = stamp,
+                             .age = is_valid ? fmax(b->t - stamp, 0.0) : 0.0,
+                             .sequence = (uint64_t)(b->laps * (int64_t)b->n_rows + b->row),
+                             .is_valid = is_valid};
+  return YOKE_OK;
 }
 
 const yoke_unit_ops yoke__model_playback = {
@@ -379,6 +486,7 @@ const yoke_unit_ops yoke__model_playback = {
     .describe = yoke__model_describe,
     .step = playback_step,
     .refresh = playback_refresh,
+    .sample_info = playback_sample_info,
     .save = yoke__model_save,
     .restore = yoke__model_restore,
     .close = playback_close,

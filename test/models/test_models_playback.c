@@ -192,6 +192,89 @@ static void refuse(const char* text, const char* part) {
   trial_refuses(ops, arguments, 1, part);
 }
 
+// ---- gaps: the last value holds, and the unit says which values are samples
+
+static void check_sample(const trial* d, double t, const char* name, double value, double stamp,
+                         uint64_t sequence, bool is_valid) {
+  yoke_sample_info info = {0};
+  check_near(value_at((trial*)(uintptr_t)d, t, name), value, 1e-12);
+  check_ok(d->unit.ops->sample_info(d->unit.self, trial_index(d, name), &info));
+  if (info.is_valid != is_valid || info.sequence != sequence ||
+      !(fabs(info.time_stamp - stamp) < 1e-9) ||
+      !(fabs(info.age - (is_valid ? t - stamp : 0)) < 1e-9)) {
+    fail_msg("%s at %g s: time stamp %g, age %g, sequence %llu, %svalid", name, t, info.time_stamp,
+             info.age, (unsigned long long)info.sequence, info.is_valid ? "" : "not ");
+  }
+}
+
+static void test_gaps(void** state) {
+  (void)state;
+  write_file("time,a,b,c\n1,5,,1\n2,,nan,2\n3,NaN,7,3\n4,9,8,4\n5,,,5\n");
+  const int64_t hold = 1, interpolation[] = {LINEAR, HOLD};
+  for (int i = 0; i < 2; i++) {
+    const yoke_argument arguments[] = {trial_texts("file", 1, &path), trial_whole("gaps", &hold),
+                                       trial_whole("interpolation", &interpolation[i])};
+    const double half = i == 0 ? 0.5 : 0;
+    trial d;
+    trial_open(&d, ops, arguments, 3);
+    assert_int_equal(d.unit.n_y, 3);
+    trial_start(&d, 0);
+    check_sample(&d, 0.0, "a", 5, 1, 0, false);  // there is no reading yet
+    check_sample(&d, 1.0, "a", 5, 1, 0, true);
+    check_sample(&d, 1.5, "a", 5, 1, 0, true);
+    check_sample(&d, 2.0, "a", 5, 1, 1, false);
+    check_sample(&d, 3.5, "a", 5, 1, 2, false);  // not on the way to 9
+    check_sample(&d, 4.0, "a", 9, 4, 3, true);
+    check_sample(&d, 4.5, "a", 9, 4, 3, true);
+    check_sample(&d, 5.0, "a", 9, 4, 4, false);
+    check_sample(&d, 9.0, "a", 9, 4, 4, false);
+    // at the start there is nothing to hold but what comes
+    check_sample(&d, 1.0, "b", 7, 1, 0, false);
+    check_sample(&d, 3.5, "b", 7 + half, 3, 2, true);
+    // a column without gaps
+    check_sample(&d, 2.5, "c", 2 + half, 2, 1, true);
+    check_sample(&d, 9.0, "c", 5, 5, 4, true);
+    trial_close(&d);
+  }
+}
+
+// every lap has numbers of its own
+static void test_gaps_repeat(void** state) {
+  (void)state;
+  write_file("time,a\n1,5\n2,\n3,6\n");
+  const int64_t hold = 1, interpolation = HOLD, repeat = END_REPEAT;
+  const yoke_argument arguments[] = {trial_texts("file", 1, &path), trial_whole("gaps", &hold),
+                                     trial_whole("interpolation", &interpolation),
+                                     trial_whole("end", &repeat)};
+  trial d;
+  trial_open(&d, ops, arguments, 4);
+  trial_start(&d, 0);
+  for (int lap = 0; lap < 5; lap++) {
+    const uint64_t first = 3 * (uint64_t)lap;
+    check_sample(&d, 1 + 2 * lap, "a", 5, 1 + 2 * lap, first, true);
+    check_sample(&d, 2.5 + 2 * lap, "a", 5, 1 + 2 * lap, first + 1, false);
+  }
+  trial_close(&d);
+}
+
+static void test_refused_gaps(void** state) {
+  (void)state;
+  const int64_t hold = 1;
+  const yoke_argument arguments[] = {trial_texts("file", 1, &path), trial_whole("gaps", &hold)};
+  write_file("time,u\n0,1\n1,abc\n");
+  trial_refuses(ops, arguments, 2, ":3: error: the cell of column 'u' is not a finite number");
+  write_file("time,u\n0,1\n1,inf\n");
+  trial_refuses(ops, arguments, 2, ":3: error: the cell of column 'u' is not a finite number");
+  write_file("time,u,v\n0,1,nan\n1,2,nan\n");
+  trial_refuses(ops, arguments, 2, "column 'v' has no number");
+  write_file("time,u\n0,1\n,2\n");
+  trial_refuses(ops, arguments, 2, ":3: error: the cell of column 'time' is empty");
+  write_file("time,u\n0,1\n2,2\n2,\n");
+  trial_refuses(ops, arguments, 2, ":4: error: time 2 is not after 2");
+  // without the setting it is named
+  refuse("time,u\n0,1\n1,\n", "; with 'gaps: hold' the last value holds");
+}
+
 static void test_refused_files(void** state) {
   (void)state;
   refuse("time,u\n0,1\n1,2\n1,3\n", ":4: error: time 1 is not after 1 of the line before");
@@ -230,10 +313,17 @@ static void test_refused_settings(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_linear),        cmocka_unit_test(test_interpolation_order),
-      cmocka_unit_test(test_hold),          cmocka_unit_test(test_offset_and_stop),
-      cmocka_unit_test(test_repeat),        cmocka_unit_test(test_chosen_columns),
-      cmocka_unit_test(test_refused_files), cmocka_unit_test(test_refused_settings),
+      cmocka_unit_test(test_linear),
+      cmocka_unit_test(test_interpolation_order),
+      cmocka_unit_test(test_hold),
+      cmocka_unit_test(test_offset_and_stop),
+      cmocka_unit_test(test_repeat),
+      cmocka_unit_test(test_chosen_columns),
+      cmocka_unit_test(test_gaps),
+      cmocka_unit_test(test_gaps_repeat),
+      cmocka_unit_test(test_refused_gaps),
+      cmocka_unit_test(test_refused_files),
+      cmocka_unit_test(test_refused_settings),
   };
   return cmocka_run_group_tests(tests, NULL, remove_file);
 }
