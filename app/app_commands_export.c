@@ -18,8 +18,8 @@ static const yoke_option export_options[] = {
     {"ssp", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
      "Write the whole system as an SSP archive, every unit an FMU."},
     {"c", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
-     "Write a linear circuit or thermal network as two C files for a microcontroller: no heap, no "
-     "library."},
+     "Write a linear circuit or thermal network, or the filter of a linear twin, as two C files "
+     "for a microcontroller: no heap, no library."},
     {"step", "SECONDS", false, YOKE_ARGUMENT_TEXT, NULL,
      "With --c: the length of a step, 1e-5 or 10u. With --fmi: the step of the solver inside the "
      "FMU of a circuit, of which every call must be a whole number. The default is that of the "
@@ -60,6 +60,8 @@ static const yoke_example export_examples[] = {
     {"yoke export filter.cir --fmi 3 -o filter.fmu", "A circuit."},
     {"yoke export motor.cir --c --step 0.1 --reduce 1e-3 --float -o src",
      "A thermal network for a microcontroller: src/motor.c and src/motor.h."},
+    {"yoke export rig.yaml --unit twin --c -o src",
+     "The filter of a twin for a microcontroller: src/twin.c and src/twin.h."},
 };
 const yoke_command yoke__command_export = {
     "export",

@@ -3,7 +3,7 @@
 //
 //   MODEL    -> a system of one unit, with the values of --with
 //   SYSTEM   -> the unit that --unit names, alone
-//   then     -> src/export makes the unit as a run would, with the same messages, and writes it
+//   then     -> src/export makes the unit as a run would, with the same messages, and writes it; a linear twin as C too
 #include <string.h>
 
 #include "app/app_export_c.h"
@@ -265,20 +265,70 @@ static bool is_assigned(const yoke_options* options) {
   return true;
 }
 
+// ---- a twin as C
+
+static int write_twin(exporting* e) {
+  const char* directory = yoke__options_value(e->options, "out");
+  directory = directory == NULL ? "." : directory;
+  yoke_export_c_counts c = {0};
+  const yoke_status status = yoke__export_unit_write_c(e->made, directory, "", &c, &yoke__app_sink);
+  print_messages(e);
+  if (status < 0) {
+    const bool is_input = status == YOKE_BAD_INPUT || status == YOKE_NO_SUPPORT;
+    if (!is_input) {
+      yoke__app_fail(COMMAND, status);
+    }
+    return is_input ? YOKE_EXIT_USAGE : YOKE_EXIT_FAILED;
+  }
+  const char* name = yoke__export_unit_model(e->made);
+  printf("%s/%s.c, %s.h: %zu state%s, %zu input%s, %zu sensor%s, %zu output%s, %zu unknown%s, %zu "
+         "bytes of constants, %zu bytes per instance\n",
+         directory, name, name, c.n_states, yoke__plural(c.n_states), c.n_inputs,
+         yoke__plural(c.n_inputs), c.n_sensors, yoke__plural(c.n_sensors), c.n_outputs,
+         yoke__plural(c.n_outputs), c.n_unknowns, yoke__plural(c.n_unknowns), c.flash, c.ram);
+  return YOKE_EXIT_OK;
+}
+
+static int export_twin(const yoke_options* options) {
+  static const char* const alien[] = {"step", "reduce", "order", "hold", "float"};
+  for (size_t i = 0; i < YOKE_COUNT(alien); i++) {
+    if (yoke__options_has(options, alien[i])) {
+      yoke__app_error(COMMAND, "--%s goes with a netlist; '%s' is none", alien[i],
+                      options->operands[0]);
+      return YOKE_EXIT_USAGE;
+    }
+  }
+  exporting e = {.options = options, .what = options->operands[0]};
+  const yoke_status status = make_unit(&e);
+  int result = YOKE_EXIT_USAGE;
+  if (status >= 0) {
+    result = write_twin(&e);
+  } else {
+    print_messages(&e);
+    result = yoke__status_is_shortage(status) ? YOKE_EXIT_FAILED : YOKE_EXIT_USAGE;
+  }
+  yoke__export_unit_close(&e.made);
+  yoke__arena_free(&e.arena);
+  return result;
+}
+
 static int export_c(const yoke_options* options) {
   static const char* const alien[] = {"fmi", "ssp", "unit", "set"};
-  for (size_t i = 0; i < YOKE_COUNT(alien); i++) {
+  const bool is_netlist = yoke__path_is_netlist(options->operands[0]);
+  for (size_t i = 0; i < (is_netlist ? YOKE_COUNT(alien) : 2); i++) {
     if (yoke__options_has(options, alien[i])) {
       yoke__app_error(COMMAND, "--c and --%s do not go together", alien[i]);
       return YOKE_EXIT_USAGE;
     }
   }
-  if (!yoke__path_is_netlist(options->operands[0])) {
-    yoke__app_error(COMMAND, "--c goes with a netlist (.cir, .ckt, .net, .sp); '%s' is none",
+  if (find_model(options->operands[0], NULL) != NULL) {
+    yoke__app_error(COMMAND,
+                    "--c goes with a netlist (.cir, .ckt, .net, .sp) or a twin of a system file; "
+                    "'%s' is a model",
                     options->operands[0]);
     return YOKE_EXIT_USAGE;
   }
-  return yoke__app_export_c(options);
+  return is_netlist ? yoke__app_export_c(options) : export_twin(options);
 }
 
 // Options of --c without it? A step may go with --fmi.

@@ -11,6 +11,7 @@
 #include "circuit/circuit_netlist.h"
 #include "export/export_fmu.h"
 #include "export/export_ssp.h"
+#include "export/export_twin_unit.h"
 #include "system/system.h"
 #include "unit/circuit/unit_circuit.h"
 #include "unit/twin/unit_twin.h"
@@ -227,6 +228,33 @@ yoke_status yoke__export_unit_write(yoke_export_unit* unit, int fmi, const char*
   YOKE_TRY(yoke__export_fmu(&unit->job, path, &about.sink));
   count_variables(unit, counts);
   return YOKE_OK;
+}
+
+yoke_status yoke__export_unit_write_c(yoke_export_unit* unit, const char* directory,
+                                      const char* settings, yoke_export_c_counts* counts,
+                                      const yoke_sink* sink) {
+  const char* slash = strrchr(unit->what, '/');
+  const yoke_sink list = yoke__messages_sink(&unit->messages);
+  yoke_export_twin_job job = {.name = unit->job.name,
+                              .source = slash == NULL ? unit->what : slash + 1,
+                              .settings = settings};
+  yoke_export_twin_model model = {0};
+  yoke_status status = yoke__export_twin_of_unit(&unit->job, &unit->arena, &unit->messages, &job);
+  if (status >= 0) {
+    status = yoke__export_twin_make(&job, &model, &list);
+  }
+  if (status >= 0) {
+    status = yoke__export_twin_write(&job, &model, directory, sink);
+    *counts = (yoke_export_c_counts){.n_states = model.c.n,
+                                     .n_inputs = model.n_u,
+                                     .n_sensors = model.c.setup->n_sensors,
+                                     .n_outputs = model.n_outputs,
+                                     .n_unknowns = model.c.n_rho,
+                                     .flash = model.cost.flash,
+                                     .ram = model.cost.ram};
+  }
+  yoke__export_twin_free(&model);
+  return status;
 }
 
 // ---- a whole system

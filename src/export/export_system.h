@@ -37,6 +37,17 @@ const char* yoke__export_unit_model(const yoke_export_unit* unit);
 yoke_status yoke__export_unit_write(yoke_export_unit* unit, int fmi, const char* path,
                                     yoke_export_counts* counts, const yoke_sink* sink);
 
+// What the C of a linear twin has and needs.
+typedef struct yoke_export_c_counts {
+  size_t n_states, n_inputs, n_sensors, n_outputs, n_unknowns;
+  size_t flash, ram;  // bytes: constants, one instance
+} yoke_export_c_counts;
+// Writes directory/NAME.h and NAME.c of a twin, NAME being that of the unit. settings: of the command line, for the comment. What
+// cannot be written so goes to messages: YOKE_NO_SUPPORT; YOKE_IO.
+yoke_status yoke__export_unit_write_c(yoke_export_unit* unit, const char* directory,
+                                      const char* settings, yoke_export_c_counts* counts,
+                                      const yoke_sink* sink);
+
 // Writes an SSP of a loaded system. fmi: of native units. Status as of yoke__export_ssp; YOKE_IO also if the runtime is
 // missing.
 yoke_status yoke__export_system(const yoke_system* system, int fmi, const char* path,

@@ -40,29 +40,49 @@ static const char* dim_of_unknown(const yoke_estimate_setup* setup, const yoke_u
                    : dim_of_row(setup->network, (yoke_heat_row){YOKE_ROW_INPUT, u->targets[0], 0});
 }
 
-static yoke_status name_inputs(maker* k) {
+// Known inputs of the network, one by one.
+static yoke_status take_network_inputs(maker* k) {
   yoke_export_twin_model* m = k->model;
   const yoke_heat_network* network = m->c.setup->network;
+  yoke_status status = YOKE_OK;
   for (size_t i = 0; i < m->c.r; i++) {
-    const yoke_export_twin_label* label = k->job->inputs != NULL ? &k->job->inputs[i] : NULL;
-    m->given[i] = UINT32_MAX;
-    if (m->c.is_unknown_input[i] || (label != NULL && label->is_constant)) {
-      continue;
-    }
-    const char* name = label != NULL ? label->name : network->input_names[i];
-    const char* dim = label != NULL && label->dim != NULL
-                          ? label->dim
-                          : dim_of_row(network, (yoke_heat_row){YOKE_ROW_INPUT, (uint32_t)i, 0});
-    YOKE_TRY(yoke__export_c_name(&m->arena, m->inputs, m->n_u, name, dim, m->c.v[i]));
-    m->given[i] = (uint32_t)m->n_u++;
+    m->n_u += m->c.is_unknown_input[i] ? 0 : 1;
   }
+  double* map = keep(k, m->c.r * m->n_u, sizeof *map, &status);
+  m->offset = keep(k, m->c.r, sizeof *m->offset, &status);
+  YOKE_TRY(status);
+  for (size_t i = 0, n = 0; i < m->c.r; i++) {
+    if (!m->c.is_unknown_input[i]) {
+      const yoke_heat_row row = {YOKE_ROW_INPUT, (uint32_t)i, 0};
+      YOKE_TRY(yoke__export_c_name(&m->arena, m->inputs, n, network->input_names[i],
+                                   dim_of_row(network, row), m->c.v[i]));
+      map[i * m->n_u + n++] = 1.0;
+    }
+  }
+  m->map = map;
+  return YOKE_OK;
+}
+
+static yoke_status name_inputs(maker* k) {
+  yoke_export_twin_model* m = k->model;
+  const yoke_export_twin_job* job = k->job;
+  if (job->inputs == NULL) {
+    return take_network_inputs(k);
+  }
+  for (size_t i = 0; i < job->n_inputs; i++) {
+    YOKE_TRY(yoke__export_c_name(&m->arena, m->inputs, i, job->inputs[i].name, job->inputs[i].dim,
+                                 job->inputs[i].start));
+  }
+  m->n_u = job->n_inputs;
+  m->map = job->map;
+  m->offset = job->offset;
   return YOKE_OK;
 }
 
 static yoke_status name_outputs(maker* k) {
   yoke_export_twin_model* m = k->model;
   const yoke_estimate_setup* setup = m->c.setup;
-  for (size_t i = 0; i < setup->n_outputs; i++) {
+  for (size_t i = 0; i < m->n_outputs; i++) {
     char text[32];
     snprintf(text, sizeof text, "output %zu", i + 1);
     const yoke_export_twin_label* label = k->job->outputs != NULL ? &k->job->outputs[i] : NULL;
@@ -79,10 +99,10 @@ static yoke_status name_all(maker* k) {
   yoke_export_twin_model* m = k->model;
   const yoke_estimate_setup* setup = m->c.setup;
   yoke_status status = YOKE_OK;
-  m->inputs = keep(k, m->c.r, sizeof *m->inputs, &status);
-  m->given = keep(k, m->c.r, sizeof *m->given, &status);
+  m->n_outputs = k->job->outputs != NULL ? k->job->n_outputs : setup->n_outputs;
+  m->inputs = keep(k, m->c.r + k->job->n_inputs, sizeof *m->inputs, &status);
   m->sensors = keep(k, setup->n_sensors, sizeof *m->sensors, &status);
-  m->outputs = keep(k, setup->n_outputs, sizeof *m->outputs, &status);
+  m->outputs = keep(k, m->n_outputs, sizeof *m->outputs, &status);
   m->unknowns = keep(k, m->c.n_rho, sizeof *m->unknowns, &status);
   YOKE_TRY(status);
   YOKE_TRY(name_inputs(k));
@@ -136,7 +156,7 @@ static yoke_status take_nodes(maker* k) {
   for (size_t i = 0; i < setup->n_sensors; i++) {
     need_row(m, setup->sensors[i].row);
   }
-  for (size_t i = 0; i < setup->n_outputs; i++) {
+  for (size_t i = 0; i < m->n_outputs; i++) {
     need_row(m, setup->outputs[i]);
   }
   m->T = keep(k, m->n_free * m->c.p, sizeof *m->T, &status);
@@ -155,14 +175,14 @@ static yoke_status take_numbers(maker* k) {
   const size_t n = m->c.n;
   yoke_status status = YOKE_OK;
   m->H = keep(k, setup->n_sensors * n, sizeof *m->H, &status);
-  m->H_out = keep(k, setup->n_outputs * n, sizeof *m->H_out, &status);
+  m->H_out = keep(k, m->n_outputs * n, sizeof *m->H_out, &status);
   m->P_start = keep(k, n, sizeof *m->P_start, &status);
   m->Q = keep(k, n * (n + 1) / 2, sizeof *m->Q, &status);
   YOKE_TRY(status);
   for (size_t i = 0; i < setup->n_sensors; i++) {
     yoke__estimate_sensor_line(k->job->filter, i, m->H + i * n);
   }
-  for (size_t i = 0; i < setup->n_outputs; i++) {
+  for (size_t i = 0; i < m->n_outputs; i++) {
     yoke__estimate_output_line(k->job->filter, i, m->H_out + i * n);
   }
   double* Q = m->Q;
@@ -182,7 +202,7 @@ static yoke_status take_numbers(maker* k) {
 
 static void count_cost(yoke_export_twin_model* m) {
   const size_t n = m->c.n, p = m->c.p, r = m->c.r, n_rows = m->n_free;
-  const size_t n_y = m->c.setup->n_sensors, n_out = m->c.setup->n_outputs;
+  const size_t n_y = m->c.setup->n_sensors, n_out = m->n_outputs;
   const size_t nodes = n_rows * (p + r);
   m->cost.flash = sizeof(double) * (p * n + p * p + p * r + n * (n + 1) / 2 + (n_y + n_out) * n +
                                     n_y + nodes + 2 * n + 2 * m->n_bounded);

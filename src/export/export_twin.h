@@ -15,7 +15,7 @@
 
 typedef struct yoke_export_twin_label {
   const char *name, *dim;  // dim may be NULL
-  bool is_constant;        // of an input: it stays at its value, nobody gives it
+  double start;            // of an input
 } yoke_export_twin_label;
 
 typedef struct yoke_export_twin_job {
@@ -24,8 +24,13 @@ typedef struct yoke_export_twin_job {
   const char* title;            // for the comment; NULL: the name
   const char* source;           // where the twin comes from, for the comment
   const char* settings;         // what the command line said beside it, for the comment; may be ""
-  const yoke_export_twin_label *inputs,
-      *outputs;  // of the network, of the setup; NULL: names of the network, "output 1", ...
+  // Inputs that are given from outside; those of the network follow from them, v = offset + map u. NULL: u is what is known of v.
+  const yoke_export_twin_label* inputs;
+  size_t n_inputs;
+  const double *map, *offset;  // r x n_inputs, r
+  // The first n_outputs outputs of the setup. NULL: all, called "output 1", ...
+  const yoke_export_twin_label* outputs;
+  size_t n_outputs;
 } yoke_export_twin_job;
 
 // What a program needs: bytes on a machine with usual number formats, multiplications at most.
@@ -40,12 +45,10 @@ typedef struct yoke_export_twin_cost {
 typedef struct yoke_export_twin_model {
   yoke_arena arena;
   yoke_estimate_constants c;
-  yoke_export_c_name *inputs, *sensors, *outputs,
-      *unknowns;    // inputs: those that are given from outside
-  size_t n_u;       // inputs that are given from outside
-  uint32_t* given;  // of each input of the network: which of them it is, or UINT32_MAX
-  uint32_t*
-      free_nodes;  // nodes without capacity and imposed temperature that readings or outputs need
+  yoke_export_c_name *inputs, *sensors, *outputs, *unknowns;
+  size_t n_u, n_outputs;       // inputs that are given from outside; rows
+  const double *map, *offset;  // as in the job
+  uint32_t* free_nodes;  // neither with a capacity nor imposed, and wanted by readings or outputs
   size_t n_free;
   double *T, *B;      // their rows
   double *H, *H_out;  // of sensors and outputs: n_sensors x n, n_outputs x n

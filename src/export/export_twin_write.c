@@ -45,6 +45,10 @@ static void put_body(writer* w, const char* body) {
   }
 }
 
+static const char* plural(size_t n) {
+  return n == 1 ? "" : "s";
+}
+
 static size_t at_least_one(size_t n) {
   return n > 0 ? n : 1;
 }
@@ -64,14 +68,15 @@ static void put_head(writer* w) {
     put_shown(w, job->settings);
   }
   PUT(". Do not edit: change the system file or the netlist.\n *\n");
-  PUT(" * A Kalman filter on q = [%zu temperatures; %zu unknowns] with covariance P, one step of ",
-      m->c.p, m->c.n_rho);
+  PUT(" * A Kalman filter on q = [%zu temperature%s; %zu unknown%s] with covariance P, one step "
+      "of ",
+      m->c.p, plural(m->c.p), m->c.n_rho, plural(m->c.n_rho));
   put_number(w, m->c.setup->h);
   PUT(" s:\n *   predict   q+ = F q + G v,  P+ = F P F' + Q     exact for inputs that are held\n"
       " *   correct   s = H P H' + r,  k = P H' / s,  q+ = q + k e,  P+ = (I - k H) P     for each "
       "reading\n *\n");
-  PUT(" * %zu inputs, %zu sensors, %zu outputs in double precision.\n", m->n_u,
-      m->c.setup->n_sensors, m->c.setup->n_outputs);
+  PUT(" * %zu input%s, %zu sensor%s, %zu output%s in double precision.\n", m->n_u, plural(m->n_u),
+      m->c.setup->n_sensors, plural(m->c.setup->n_sensors), m->n_outputs, plural(m->n_outputs));
   PUT(" * Constants: %zu bytes; one instance: %zu bytes; stack: about %zu bytes; no heap, no "
       "library, no global state.\n",
       cost->flash, cost->ram, cost->stack);
@@ -139,7 +144,7 @@ static void put_instance(writer* w) {
 
 static void write_header(writer* w) {
   const yoke_export_twin_model* m = w->m;
-  const size_t n_rows = m->c.setup->n_outputs;
+  const size_t n_rows = m->n_outputs;
   put_head(w);
   put_body(w, "#ifndef $_H\n#define $_H\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
   const char* u = w->name.upper;
@@ -208,7 +213,7 @@ static void put_constants(writer* w) {
     put_number(w, setup->sensors[i].sigma * setup->sensors[i].sigma);
   }
   PUT("}; /* variances */\n");
-  put_array(w, "H_out", m->H_out, setup->n_outputs, n);
+  put_array(w, "H_out", m->H_out, m->n_outputs, n);
   put_array(w, "T", m->T, m->n_free, p);
   put_array(w, "B", m->B, m->n_free, r);
   put_bounds(w);
@@ -250,30 +255,58 @@ static void put_row(writer* w, yoke_heat_row row) {
   }
 }
 
-static void put_input(writer* w, size_t input) {
+// Of an unknown input.
+static bool put_unknown_input(writer* w, size_t input) {
   const yoke_export_twin_model* m = w->m;
-  PUT("  v[%zu] = ", input);
-  if (m->given[input] != UINT32_MAX) {
-    PUT("u[%u];\n", (unsigned)m->given[input]);
-    return;
-  }
   for (size_t j = 0; j < m->c.n_rho; j++) {
     const yoke_unknown* u = &m->c.setup->unknowns[j];
     for (size_t t = 0; t < u->n_targets && u->kind == YOKE_UNKNOWN_INPUT; t++) {
       if (u->targets[t] == input) {
         put_number(w, u->factors[t]);
-        PUT(" * q[%zu];\n", m->c.p + j);
-        return;
+        PUT(" * q[%zu]", m->c.p + j);
+        return true;
       }
     }
   }
-  put_number(w, m->c.v[input]);
+  return false;
+}
+
+// offset + sum of slopes and inputs, without what is 0 or 1
+static void put_known_input(writer* w, size_t input) {
+  const yoke_export_twin_model* m = w->m;
+  bool is_first = true;
+  if (m->offset[input] != 0.0) {
+    put_number(w, m->offset[input]);
+    is_first = false;
+  }
+  for (size_t k = 0; k < m->n_u; k++) {
+    const double slope = m->map[input * m->n_u + k];
+    if (slope != 0.0) {
+      PUT("%s", is_first ? "" : " + ");
+      if (slope != 1.0) {
+        put_number(w, slope);
+        PUT(" * ");
+      }
+      PUT("u[%zu]", k);
+      is_first = false;
+    }
+  }
+  if (is_first) {
+    PUT("0.0");
+  }
+}
+
+static void put_input(writer* w, size_t input) {
+  PUT("  v[%zu] = ", input);
+  if (!put_unknown_input(w, input)) {
+    put_known_input(w, input);
+  }
   PUT(";\n");
 }
 
 static void put_inputs(writer* w) {
   const yoke_export_twin_model* m = w->m;
-  PUT("\n/* All inputs: given ones, unknown ones, constant ones. Are they finite? */\n"
+  PUT("\n/* All inputs: given ones, unknown ones, constant ones. Are the given ones finite? */\n"
       "static int take_inputs(const double q[], const double u[], double v[]) {\n");
   for (size_t i = 0; i < m->c.r; i++) {
     put_input(w, i);
@@ -360,8 +393,8 @@ static const char arithmetic[] =
     "  return $_ROOT(x);\n"
     "}\n"
     "#else\n"
-    "/* The square root, digit by digit and rounded to nearest: 2^52 <= rest < 2^54 is the "
-    "mantissa of an even exponent. */\n"
+    "/* The square root, digit by digit and rounded to nearest; rest is the mantissa of an even\n"
+    "   exponent, from 2^52 to 2^54. */\n"
     "static double root(double x) {\n"
     "  number as = {x};\n"
     "  unsigned long long rest = as.bits & 0xfffffffffffffu, sum = 0, digits = 0;\n"
@@ -678,21 +711,21 @@ static void put_output(writer* w) {
   const yoke_estimate_setup* setup = m->c.setup;
   put_body(w, "\nvoid @_output(const @* self, const double u[], double y[], double variance[]) "
               "{\n  const double* q = self->q;\n  double v[N_V];\n  (void)take_inputs(q, u, v);\n");
-  for (size_t i = 0; i < setup->n_outputs; i++) {
+  for (size_t i = 0; i < m->n_outputs; i++) {
     PUT("  y[%zu] = ", i);
     put_row(w, setup->outputs[i]);
     PUT(";\n");
   }
-  if (setup->n_outputs > 0) {
+  if (m->n_outputs > 0) {
     PUT("  for (unsigned i = 0; i < %zuu; i++) {\n    double Ph[N];\n"
         "    const double square = variance_of(self->P, H_out + i * N, 0.0, Ph);\n"
         "    variance[i] = square > 0.0 ? square : 0.0;\n  }\n",
-        setup->n_outputs);
+        m->n_outputs);
   }
   for (size_t j = 0; j < m->c.n_rho; j++) {
     const size_t at = m->c.p + j;
-    PUT("  y[%zu] = q[%zu];\n  variance[%zu] = self->P[%zu];\n", setup->n_outputs + j, at,
-        setup->n_outputs + j, at * (m->c.n + 1));
+    PUT("  y[%zu] = q[%zu];\n  variance[%zu] = self->P[%zu];\n", m->n_outputs + j, at,
+        m->n_outputs + j, at * (m->c.n + 1));
   }
   PUT("  (void)y;\n  (void)variance;\n}\n");
 }
