@@ -305,8 +305,8 @@ static bool read_options(app_twin* app) {
   if (yoke__options_has(options, "write") && !yoke__options_has(options, "tune")) {
     return yoke__app_error(COMMAND, "--write: only --tune has something to write");
   }
-  if (!yoke__options_number(options, "from", -INFINITY, &app->from) ||
-      !yoke__options_number(options, "to", -INFINITY, &app->to)) {
+  if (!yoke__options_number(options, "from", -(double)INFINITY, &app->from) ||
+      !yoke__options_number(options, "to", -(double)INFINITY, &app->to)) {
     return false;
   }
   if (app->from >= app->to) {

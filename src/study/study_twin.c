@@ -108,14 +108,14 @@ static void choose_step(const yoke_scenario_unit* unit, const yoke_twin_data* da
 
 static yoke_status open_with(const yoke_scenario* s, yoke_twin_study* study,
                              const yoke_sink* sink) {
-  const yoke_scenario_unit* unit = choose_twin(s, study->settings.unit, sink);
+  const yoke_scenario_unit* unit = choose_twin(s, study->task.unit, sink);
   if (unit == NULL) {
     return YOKE_BAD_INPUT;
   }
   study->unit = yoke__arena_text(&study->arena, unit->name, strlen(unit->name));
   YOKE_TRY_MEMORY(study->unit);
-  YOKE_TRY(yoke__twin_data_read(study->settings.data, s, study->unit, &study->arena, &study->data,
-                                sink));
+  YOKE_TRY(
+      yoke__twin_data_read(study->task.data, s, study->unit, &study->arena, &study->data, sink));
   yoke_scenario_time step;
   choose_step(unit, &study->data, &step);
   study->step = step.value;
@@ -137,7 +137,7 @@ static yoke_status keep_names(yoke_twin_study* study) {
 
 yoke_status yoke__twin_study_open(const yoke_twin_task* task, yoke_twin_study* out,
                                   const yoke_sink* sink) {
-  *out = (yoke_twin_study){.settings = *task};
+  *out = (yoke_twin_study){.task = *task};
   yoke_scenario* s = NULL;
   yoke_status status = read_scenario(task, NULL, 0, &out->arena, &s, sink);
   status = status < 0 ? status : open_with(s, out, sink);
@@ -294,7 +294,7 @@ yoke_status yoke__twin_study_system(const yoke_twin_study* study, const char* co
   yoke_arena arena = {0};
   yoke_scenario* s = NULL;
   *out = NULL;
-  yoke_status status = read_scenario(&study->settings, sets, n, &arena, &s, sink);
+  yoke_status status = read_scenario(&study->task, sets, n, &arena, &s, sink);
   yoke__arena_free(&arena);
   status = status < 0 ? status : make(s, study, from, to, sink);
   if (status < 0) {

@@ -54,7 +54,7 @@ yoke_unit_ops yoke__twin_player_ops(const yoke_twin_data* data);
 // A twin and its data. Zeroed is closed.
 typedef struct yoke_twin_study {
   yoke_arena arena;
-  yoke_twin_task settings;
+  yoke_twin_task task;
   const char* unit;  // name of the twin
   size_t n_twins;
   yoke_twin_data data;
@@ -63,8 +63,8 @@ typedef struct yoke_twin_study {
   yoke_registry* registry;
 } yoke_twin_study;
 
-// Reads both. The settings and their texts live as long as the study.
-yoke_status yoke__twin_study_open(const yoke_twin_task* settings, yoke_twin_study* out,
+// Reads both. The task and its texts live as long as the study.
+yoke_status yoke__twin_study_open(const yoke_twin_task* task, yoke_twin_study* out,
                                   const yoke_sink* sink);
 // Systems made of it must be gone.
 void yoke__twin_study_close(yoke_twin_study* study);

@@ -50,7 +50,7 @@ static yoke_status create(const yoke_unit_args* args, void** self, const yoke_si
     return yoke_fail(sink, YOKE_NO_MEMORY, "%s", yoke_status_text(YOKE_NO_MEMORY));
   }
   p->variables = calloc(n + 1, sizeof *p->variables);
-  p->columns = calloc(n + 1, sizeof *p->columns);
+  p->columns = calloc(n + 1, sizeof(const yoke_twin_column*));
   if (p->variables == NULL || p->columns == NULL) {
     close_player(p);
     return yoke_fail(sink, YOKE_NO_MEMORY, "%s", yoke_status_text(YOKE_NO_MEMORY));

@@ -254,6 +254,7 @@ static yoke_status open_tuning(tuner* t, double from, double to) {
 
 // ---- the two ways
 
+// NOLINTNEXTLINE(readability-non-const-parameter): filled in
 static yoke_status run_passes(tuner* t, double values[], double sd[]) {
   yoke_tune_settings settings = yoke__tune_default();
   settings.relative = RELATIVE;
@@ -266,6 +267,7 @@ static yoke_status run_passes(tuner* t, double values[], double sd[]) {
   return status;
 }
 
+// NOLINTNEXTLINE(readability-non-const-parameter): filled in
 static yoke_status run_fit(tuner* t, double values[], double sd[]) {
   const yoke_fit_settings settings = yoke__fit_default();
   yoke_fit_result result = {.values = values, .sd = sd};
