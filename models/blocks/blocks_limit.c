@@ -242,7 +242,7 @@ typedef struct clamp {
 enum { CLAMP_U, CLAMP_LIMIT, CLAMP_Y };
 
 static const yoke_variable clamp_variables[] = {
-    REAL(clamp, u, NULL, "what is asked for", YOKE_INPUT, 0.0),
+    REAL(clamp, u, NULL, "what is asked for", YOKE_INPUT, 1.0),  // where both inputs act
     {.name = "limit",
      .text = "most that is allowed, both ways",
      .type = YOKE_REAL,
