@@ -44,6 +44,14 @@ for fmi in 2 3; do
   done
 done
 
+# twins
+for fmi in 2 3; do
+  for name in resistors disturbed; do
+    "$yoke" export "$source_dir/scenarios/twin-circuit/$name.yaml" --unit twin --fmi $fmi -o "$name-$fmi.fmu" >out 2>&1 ||
+      { echo "FAILED: yoke export of the twin in $name.yaml --fmi $fmi:"; cat out; exit 1; }
+  done
+done
+
 # with an experiment, from a system
 "$yoke" export "$source_dir/scenarios/hydraulic-crane/crane.yaml" --unit arm --fmi 2 -o arm-2.fmu >out 2>&1 &&
   "$yoke" export "$source_dir/scenarios/hydraulic-crane/crane.yaml" --unit arm --fmi 3 -o arm-3.fmu >out 2>&1 ||

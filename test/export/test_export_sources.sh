@@ -137,6 +137,28 @@ for fmi in 2 3; do
     cmp clip/results.csv clip-$from/results.csv >out 2>err
     check $? "FMI $fmi, $from: other numbers than the netlist"
   done
+
+  # and with a twin: scenario 4 of the circuit (E-09), its readings from connections
+  cp "$source_dir"/scenarios/twin-circuit/*.cir .
+  awk '/^    / && in_twin { next }
+    { in_twin = 0 }
+    /^  twin:/ { print "  twin: {fmu: twin}"; in_twin = 1; next }
+    { print }
+    /^connections:/ { print "  - \"sensor.y[0] -> twin.sensor.t(n2)\"\n  - \"sensor.y[1] -> twin.sensor.t(n3)\"" }
+    ' "$source_dir/scenarios/twin-circuit/disturbed.yaml" >disturbed-fmu.yaml
+  # items of an enumeration count from 1 in FMI
+  record="record.signals=['twin.t(*','twin.q0','twin.sd.*','twin.innovation.*','twin.nis','twin.readings','error*.y']"
+  "$yoke" run "$source_dir/scenarios/twin-circuit/disturbed.yaml" --set "$record" --out twin-native --quiet >out 2>err
+  check $? "the twin alone"
+  export_fmu 0 "$source_dir/scenarios/twin-circuit/disturbed.yaml" --unit twin --fmi $fmi -o twin.fmu
+  rm -rf twin && mkdir twin && (cd twin && unzip -q ../twin.fmu)
+  for from in prebuilt built; do
+    [ $from = built ] && cp "$(echo build-$fmi/binaries/*/left.so)" "$(echo twin/binaries/*/twin.so)"
+    "$yoke" run disturbed-fmu.yaml --set "$record" --out twin-$from --quiet >out 2>err
+    check $? "a twin as FMI $fmi, $from"
+    cmp twin-native/results.csv twin-$from/results.csv >out 2>err
+    check $? "FMI $fmi, $from: other numbers than the twin"
+  done
 done
 
 # ---- a law, with values of the command line on top of the file's

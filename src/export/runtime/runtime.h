@@ -218,7 +218,8 @@ yoke_status yoke__runtime_config_apply(const yoke_runtime_config* config, const 
                                        yoke_arena* arena, const yoke_sink* sink);
 
 // ---- a twin
-// A line of it. YOKE_BAD_INPUT, YOKE_NO_MEMORY. The first one is `twin`; words live as long as the unit. n_lines: of the whole file.
+// A line of it with two words at least. YOKE_BAD_INPUT, YOKE_NO_MEMORY. The first one is `twin`; words live as long as the unit.
+// n_lines: of the whole file.
 struct yoke_twin_settings;
 yoke_status yoke__runtime_twin_line(char* const words[], size_t n, size_t n_lines,
                                     yoke_arena* arena, struct yoke_twin_settings** twin);

@@ -78,7 +78,7 @@ yoke_status yoke__runtime_twin_line(char* const words[], size_t n, size_t n_line
   if (strcmp(words[0], "twin") == 0) {
     return *twin == NULL ? begin(words, n, n_lines, arena, twin) : YOKE_BAD_INPUT;
   }
-  if (*twin == NULL || n < 2) {
+  if (*twin == NULL) {
     return YOKE_BAD_INPUT;
   }
   return strcmp(words[0], "sensor") == 0 ? add_sensor(words, n, *twin)
