@@ -196,7 +196,7 @@ static yoke_status make_fmu(ssp_export* e, ssp_export_unit* unit, const char* fo
   };
   YOKE_TRY(yoke__export_arguments(unit->source, job.ops, &e->arena, e->messages, &job.arguments,
                                   &job.n_arguments));
-  if (unit->source->kind == YOKE_KIND_CIRCUIT) {
+  if (unit->source->kind == YOKE_KIND_CIRCUIT || unit->source->kind == YOKE_KIND_TWIN) {
     YOKE_TRY(yoke__export_starts(unit->source, job.ops, &e->arena, e->messages, &job.starts,
                                  &job.n_starts));
   }

@@ -156,7 +156,8 @@ static bool is_fresh(const ssp_export* e, const yoke_scenario_unit* unit) {
 
 // A netlist or a shared library is inside its FMU and nowhere else.
 static bool is_packed(const ssp_export_unit* unit) {
-  return unit->source->kind == YOKE_KIND_CIRCUIT || unit->source->kind == YOKE_KIND_LIBRARY;
+  const yoke_unit_kind kind = unit->source->kind;
+  return kind == YOKE_KIND_CIRCUIT || kind == YOKE_KIND_TWIN || kind == YOKE_KIND_LIBRARY;
 }
 
 // The iterative schemes need the same of units that pass an input on at once.
@@ -174,10 +175,11 @@ static bool add_unit(yoke_text* t, const ssp_export* e, const yoke_node* node) {
                                        "values", "interface", NULL};
   static const char* const of_stale[] = {"model",  "fmu",       "with",     "start",
                                          "values", "interface", "exchange", NULL};
-  // the solver of a netlist is set inside its FMU
-  static const char* const of_packed[] = {"with",    "start",    "values", "interface",
-                                          "circuit", "library",  "model",  "law",
-                                          "solver",  "exchange", NULL};
+  // the solver of a netlist and the filter of a twin are set inside their FMU
+  static const char* const of_packed[] = {"with",    "start",   "values",  "interface", "circuit",
+                                          "library", "model",   "law",     "solver",    "exchange",
+                                          "twin",    "sensors", "unknown", "inputs",    "filter",
+                                          "noise",   "reset",   "late",    NULL};
   const ssp_export_unit* unit = yoke__ssp_export_find(e, node->key);
   if (unit != NULL && is_packed(unit)) {
     return add_map_without(t, node, of_packed);

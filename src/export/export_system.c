@@ -110,6 +110,14 @@ static yoke_status make_system(yoke_export_unit* e, const char* name) {
     yoke__error(&e->messages, alone->type_place, "unit '%s' is an FMU already", alone->name);
     return YOKE_BAD_INPUT;
   }
+  if (alone->kind == YOKE_KIND_TWIN && !yoke__path_is_netlist(alone->type)) {
+    yoke__error(
+        &e->messages, alone->type_place,
+        "unit '%s' is the twin of '%.80s', which cannot be exported: only twins of netlists "
+        "can",
+        alone->name, alone->type);
+    return YOKE_BAD_INPUT;
+  }
   const yoke_status status = yoke__system_make_units(e->system);
   return status >= 0 && e->messages.n_errors > 0 ? YOKE_BAD_INPUT : status;
 }

@@ -179,6 +179,14 @@ if command -v c++ >/dev/null; then
   check $? "the header is no C++"
 fi
 
+# ---- a system with a twin as SSP
+record="record.signals=['twin.t(*','twin.q0','twin.sd.*','error*.y']"
+run 0 export disturbed.yaml --ssp -o disturbed.ssp
+run 0 run disturbed.yaml --set "$record" --out native --quiet
+run 0 run disturbed.ssp --set "$record" --out ssp --quiet
+cmp native/results.csv ssp/results.csv >out 2>err
+check $? "the SSP gives other numbers"
+
 # ---- refused
 refused() {
   sed "$1" box.yaml >changed.yaml
@@ -193,6 +201,9 @@ sed 's/{0.5\*load}/{load*load}/' box.cir >square.cir
 refused 's/box.cir/square.cir/' "'Q1' is no linear function of inputs"
 sed 's/{0.5\*load}/{load*time}/' box.cir >time.cir
 refused 's/box.cir/time.cir/' "'Q1' is no linear function of inputs"
+refused 's/box.cir/box.fmu/' "only twins of netlists"
+run 2 export changed.yaml --unit twin --fmi 2; err_has "only twins of netlists"
+run 2 export box.yaml --unit twin --fmi 2 --step 1e-3; err_has "--step with --fmi is that of a circuit's solver"
 run 2 export box.yaml --unit sensor --c; err_has "unit 'sensor' is no twin"
 run 2 export box.yaml --unit twinn --c; err_has "did you mean 'twin'?"
 run 2 export box.yaml --c; err_has "name one with --unit"

@@ -65,7 +65,9 @@ static void scenario_4(int fmi, int n_steps) {
   for (int k = 0; k < n_steps; k++) {
     yoke_step_result result = {.t_reached = (k + 1) * h};
     set_both(unit, &f, "sensor.t(n2)", z[0] + 0.5 * normal(&seed));
-    set_both(unit, &f, "sensor.t(n3)", z[1] + 0.5 * normal(&seed));
+    // a reading that is no number is missing
+    const double noise = 0.5 * normal(&seed);
+    set_both(unit, &f, "sensor.t(n3)", k % 100 == 7 ? (double)NAN : z[1] + noise);
     check_ok(unit->ops->step(unit->self, k * h, h, &result));
     assert_int_equal(fmu_step(&f, k * h, h), FMU_OK);
     compare(unit, &f, path, k);
