@@ -891,6 +891,108 @@ static void test_parameters(void** state) {
   subject_free(s);
 }
 
+// ---------------------------------------------------------------------------------------------------------
+// any network
+
+// A network of random elements with random values, some of which a twin refuses.
+static void write_random(uint64_t* seed, char* to, size_t size) {
+  const int n_nodes = 2 + (int)(5 * random_uniform(seed)), n = 3 + (int)(14 * random_uniform(seed));
+  size_t used = (size_t)snprintf(to, size, "random\n.param p=2\n.input q=3\n");
+  for (int i = 0; i < n; i++) {
+    const int a = (int)(n_nodes * random_uniform(seed)), b = (int)(n_nodes * random_uniform(seed));
+    const double value = pow(10, random_between(seed, -6, 6));
+    char line[128];
+    switch ((int)(12 * random_uniform(seed))) {
+    case 0:
+    case 1:
+    case 2:
+      snprintf(line, sizeof line, "R%d %d %d %g", i, a, b, value);
+      break;
+    case 3:
+      snprintf(line, sizeof line, "R%d %d %d {p*%g}", i, a, b, value);
+      break;
+    case 4:
+    case 5:
+      snprintf(line, sizeof line, "C%d %d 0 %g IC=%g", i, a, value, value);
+      break;
+    case 6:
+      snprintf(line, sizeof line, "I%d %d %d {q*%g+%g}", i, a, b, value, value);
+      break;
+    case 7:
+      snprintf(line, sizeof line, "V%d %d 0 %g", i, a, value);
+      break;
+    case 8:
+      snprintf(line, sizeof line, "R%d %d %d {1+%g*v(%d)*v(%d)}", i, a, b, value, a, a);
+      break;
+    case 9:
+      snprintf(line, sizeof line, "I%d %d %d SIN(0 %g 1)", i, a, b, value);
+      break;
+    case 10:
+      snprintf(line, sizeof line, "G%d %d %d %d %d %g", i, a, b, a, b, value);
+      break;
+    default:
+      snprintf(line, sizeof line, "C%d %d %d {p}", i, a, b);
+      break;
+    }
+    used += (size_t)snprintf(to + used, size - used, "%s\n", line);
+  }
+}
+
+// Refused with a message, or outputs that are numbers, whatever the readings; with a saved state that goes on alike.
+static void test_random_networks(void** state) {
+  (void)state;
+  static const char* const unknowns[] = {"p", "q", "r1", "c2", "i3", "v4", "offset(v(1))"};
+  uint64_t seed = 42;
+  int n_open = 0;
+  for (int i = 0; i < 600; i++) {
+    char netlist[4096];
+    write_random(&seed, netlist, sizeof netlist);
+    subject* s = subject_new();
+    add_sensor(s, "v(1)", 0.5);
+    if (random_uniform(&seed) < 0.5) {
+      add_sensor(s, "v(2)", 0);
+    }
+    for (size_t k = 0; k < YOKE_COUNT(unknowns); k++) {
+      if (random_uniform(&seed) < 0.15) {
+        add_unknown(s, unknowns[k]);
+      }
+    }
+    s->settings.filter = (int)(5 * random_uniform(&seed));
+    s->settings.most_resets = 1;
+    s->settings.late_s = random_uniform(&seed) < 0.3 ? 0.05 : 0;
+    const yoke_status status = subject_try(s, netlist, 0.01, NULL, 0);
+    HEAR(why);
+    if (status < 0) {
+      assert_int_equal(status, YOKE_BAD_INPUT);
+      assert_non_null(strstr(s->text, "error: "));
+    } else if (yoke__unit_enter_init(&s->unit, 0, 1, &why.sink) >= 0) {
+      check_ok(yoke__unit_exit_init(&s->unit));
+      n_open++;
+      for (int k = 0; k < 40; k++) {
+        double u[4], y[64];
+        for (size_t j = 0; j < 4; j++) {
+          u[j] = random_between(&seed, -1, 1) * pow(10, random_between(&seed, -3, 9));
+        }
+        assert_true(s->unit.n_u <= 4 && s->unit.n_y <= 64);
+        yoke_step_result result = {.t_reached = 0};
+        check_ok(yoke__unit_set_inputs(&s->unit, u));
+        check_ok(s->unit.ops->step(s->unit.self, 0.01 * k, 0.01, &result));
+        check_ok(yoke__unit_get_outputs(&s->unit, y));
+        for (size_t j = 0; j < s->unit.n_y; j++) {
+          if (!isfinite(y[j])) {
+            fail_msg("network %d, step %d: output %zu is %g\n%s", i, k, j, y[j], netlist);
+          }
+        }
+      }
+    } else {
+      assert_true(why.n > 0);
+    }
+    subject_free(s);
+  }
+  print_message("%d of 600 random networks were twins\n", n_open);
+  assert_true(n_open > 20);
+}
+
 #if HAS_OWN_MALLOC
 static void test_no_heap_in_steps(void** state) {
   (void)state;
@@ -969,6 +1071,7 @@ int main(void) {
     cmocka_unit_test(test_wrong_steps),
     cmocka_unit_test(test_noise_is_found),
     cmocka_unit_test(test_parameters),
+    cmocka_unit_test(test_random_networks),
 #if HAS_OWN_MALLOC
     cmocka_unit_test(test_no_heap_in_steps),
     cmocka_unit_test(test_no_memory),
