@@ -7,6 +7,9 @@
 //   twin_sight.c     what the sensors can tell, for people
 //   twin_apart.c     what they cannot tell apart at rest
 //   twin_open.c      the network without a filter: what goes on when that has diverged
+//   twin_make.c      all of these together, and memory
+//   twin_step.c      start and steps
+//   twin_report.c    what to tell of a run
 //   unit_twin.c      operations
 #ifndef YOKE_UNIT_TWIN_PART_H
 #define YOKE_UNIT_TWIN_PART_H
@@ -208,9 +211,20 @@ typedef struct twin {
   bool is_inconsistency_told, is_far_told, is_apart_told;
 } twin;
 
-// ---- unit_twin.c: the unknown that is furthest from its guess, of those that are further than guess and walk allow; n_unknowns:
+// ---- twin_make.c: everything but w->file and w->settings; messages stay in w.
+yoke_status yoke__twin_make(twin* w, const yoke_unit_args* args);
+
+// ---- twin_step.c
+// Estimates at the start, with the inputs of now. Takes heap. YOKE_SINGULAR: there is no state of rest.
+yoke_status yoke__twin_start(twin* w, double t);
+// Fails with a text in w->reason.
+yoke_status yoke__twin_step(twin* w, double t, double h, yoke_step_result* result);
+// The unknown that is furthest from its guess, of those that are further than guess and walk allow; n_unknowns:
 // none. *excursion: how far, in standard deviations.
 size_t yoke__twin_find_far(const twin* w, double* excursion);
+
+// ---- twin_report.c: what has not been told yet.
+void yoke__twin_report(twin* w, const yoke_sink* sink);
 
 // ---- twin_unknown.c: fills unknowns and unknown_texts, but for what nobody has given (NaN).
 yoke_status yoke__twin_find_unknowns(twin* w, const yoke_netlist_parameter given[], size_t n_given);
