@@ -206,7 +206,8 @@ static void count_cost(yoke_export_twin_model* m) {
   const size_t nodes = n_rows * (p + r);
   m->cost.flash = sizeof(double) * (p * n + p * p + p * r + n * (n + 1) / 2 + (n_y + n_out) * n +
                                     n_y + nodes + 2 * n + 2 * m->n_bounded);
-  m->cost.ram = sizeof(double) * (n + n * n + 2 * n_y) + 4 * 8 + 2 * 4 + (m->n_bounded > 0 ? 8 : 0);
+  m->cost.ram = sizeof(double) * (n + n * n + 2 * n_y) + 4 * sizeof(uint64_t) + 2 * sizeof(int) +
+                (m->n_bounded > 0 ? sizeof(uint64_t) : 0);
   const size_t most = p * n > 3 * n + n_y ? p * n : 3 * n + n_y;
   m->cost.stack = sizeof(double) * (most + r + 2 * p) + 200;
   m->cost.n_predict = 2 * p * p + p * r + p * n * n + n * p * (p + 1) / 2;

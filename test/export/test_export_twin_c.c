@@ -92,8 +92,9 @@ static void compare(const compiled* c, const char* what) {
   FILE* file = fopen(path, "r");
   assert_non_null(file);
   for (size_t k = 0; k < c->n_steps; k++) {
-    unsigned long long hash = 0;
-    if (fscanf(file, "%llx", &hash) != 1 || hash != c->hashes[k]) {
+    char line[32] = "", wanted[32];
+    snprintf(wanted, sizeof wanted, "%016llx\n", (unsigned long long)c->hashes[k]);
+    if (fgets(line, sizeof line, file) == NULL || strcmp(line, wanted) != 0) {
       fclose(file);
       fail_msg("%s: step %zu of %zu differs from the library", what, k + 1, c->n_steps);
     }
@@ -117,10 +118,10 @@ static bool can_run(const compiled* c) {
 }
 
 // No warning and no call of anything at any level; then the bits. A compiler for another machine can only translate.
-static void check_native(const compiled* c) {
-  static const char* const levels[] = {"-O0", "-O2", "-O3"};
+static void check_native(const compiled* c, bool has_all_levels) {
+  static const char* const levels[] = {"-O2", "-O0", "-O3"};
   const bool is_native = can_run(c);
-  for (size_t i = 0; i < YOKE_COUNT(levels); i++) {
+  for (size_t i = 0; i < (has_all_levels ? YOKE_COUNT(levels) : 1); i++) {
     if (run_command(c, "%s " STRICT " %s -c twin.c -o twin.o", native_compiler(), levels[i]) != 0) {
       fail_msg("not compiled without warnings at %s", levels[i]);
     }
@@ -323,7 +324,7 @@ static void bench_step(bench* b, const sample* s) {
 
 static void bench_close(bench* b, bool with_arm) {
   assert_int_equal(fclose(b->readings), 0);
-  check_native(&b->c);
+  check_native(&b->c, with_arm);
   if (with_arm) {
     check_arm64(&b->c);
     check_cortex(&b->c);

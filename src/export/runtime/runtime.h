@@ -220,9 +220,10 @@ yoke_status yoke__runtime_config_apply(const yoke_runtime_config* config, const 
 // ---- a twin
 // A line of it with two words at least. YOKE_BAD_INPUT, YOKE_NO_MEMORY. The first one is `twin`; words live as long as the unit.
 // n_lines: of the whole file.
-struct yoke_twin_settings;
+typedef struct yoke_runtime_twin yoke_runtime_twin;
 yoke_status yoke__runtime_twin_line(char* const words[], size_t n, size_t n_lines,
-                                    yoke_arena* arena, struct yoke_twin_settings** twin);
+                                    yoke_arena* arena, yoke_runtime_twin** twin);
+const struct yoke_twin_settings* yoke__runtime_twin_settings(const yoke_runtime_twin* twin);
 
 // ---- the unit of a shared library
 // The library and its unit of this name into config; the tables live in arena. The file is in the folder.

@@ -125,7 +125,7 @@ typedef struct reader {
   yoke_runtime_setting* settings;  // the same
   const char* model;
   yoke_unit_file_settings circuit;  // path: the file beside yoke.txt; NULL: no netlist
-  struct yoke_twin_settings* twin;  // NULL: no twin
+  yoke_runtime_twin* twin;          // NULL: no twin
   const char* library;              // the file beside yoke.txt; NULL: none
   size_t n_lines;
 } reader;
@@ -209,7 +209,7 @@ static yoke_status open_circuit(reader* r, const yoke_sink* sink) {
   if (r->circuit.kind == YOKE_KIND_TWIN && r->twin == NULL) {
     return yoke_fail(sink, YOKE_BAD_INPUT, "the settings of the twin are missing");
   }
-  r->circuit.twin = r->twin;
+  r->circuit.twin = r->twin == NULL ? NULL : yoke__runtime_twin_settings(r->twin);
   const size_t size = strlen(r->directory) + strlen(r->circuit.path) + 2;
   char* path = yoke__arena_take(r->arena, size);
   if (path == NULL) {

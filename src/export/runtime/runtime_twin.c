@@ -7,6 +7,14 @@
 #include "export/runtime/runtime.h"
 #include "unit/twin/unit_twin.h"
 
+#define MOST_RESETS 1000000
+
+struct yoke_runtime_twin {
+  yoke_twin_settings settings;
+  yoke_twin_sensor* sensors;  // of settings
+  yoke_twin_unknown* unknowns;
+};
+
 // "-" is NaN.
 static bool read_given(const char* word, double* to) {
   *to = (double)NAN;
@@ -28,39 +36,39 @@ static bool read_whole(const char* word, int64_t most, int64_t* to) {
 }
 
 static yoke_status begin(char* const words[], size_t n, size_t n_lines, yoke_arena* arena,
-                         yoke_twin_settings** out) {
-  yoke_twin_settings* twin = yoke__arena_take(arena, sizeof *twin);
-  yoke_twin_sensor* sensors = yoke__arena_array(arena, n_lines, sizeof *sensors);
-  yoke_twin_unknown* unknowns = yoke__arena_array(arena, n_lines, sizeof *unknowns);
-  YOKE_TRY_MEMORY(twin && sensors && unknowns);
-  *twin = yoke__twin_settings_default();
-  double* const numbers[] = {&twin->walk, &twin->rate_walk, &twin->start_sd, &twin->rate_sd,
-                             &twin->gate, &twin->jitter,    &twin->late_s};
+                         yoke_runtime_twin** out) {
+  yoke_runtime_twin* twin = yoke__arena_take(arena, sizeof *twin);
+  YOKE_TRY_MEMORY(twin);
+  yoke_twin_settings* s = &twin->settings;
+  *s = yoke__twin_settings_default();
+  s->sensors = twin->sensors = yoke__arena_array(arena, n_lines, sizeof *twin->sensors);
+  s->unknowns = twin->unknowns = yoke__arena_array(arena, n_lines, sizeof *twin->unknowns);
+  YOKE_TRY(yoke__arena_status(arena));
+  double* const numbers[] = {&s->walk, &s->rate_walk, &s->start_sd, &s->rate_sd,
+                             &s->gate, &s->jitter,    &s->late_s};
   int64_t filter = 0;
   if (n != 10 || !read_whole(words[1], YOKE_ESTIMATE_UNSCENTED, &filter) ||
-      !read_all(words + 2, numbers, YOKE_COUNT(numbers)) || !(twin->late_s >= 0) ||
-      !read_whole(words[9], 1000000, &twin->most_resets)) {
+      !read_all(words + 2, numbers, YOKE_COUNT(numbers)) || !(s->late_s >= 0) ||
+      !read_whole(words[9], MOST_RESETS, &s->most_resets)) {
     return YOKE_BAD_INPUT;
   }
-  twin->filter = (int)filter;
-  twin->sensors = sensors;
-  twin->unknowns = unknowns;
+  s->filter = (int)filter;
   *out = twin;
   return YOKE_OK;
 }
 
-static yoke_status add_sensor(char* const words[], size_t n, yoke_twin_settings* twin) {
-  yoke_twin_sensor* to = (yoke_twin_sensor*)(uintptr_t)&twin->sensors[twin->n_sensors];
+static yoke_status add_sensor(char* const words[], size_t n, yoke_runtime_twin* twin) {
+  yoke_twin_sensor* to = &twin->sensors[twin->settings.n_sensors];
   *to = (yoke_twin_sensor){.name = words[1]};
   if (n != 3 || !yoke__number_parse(words[2], &to->sigma) || !(to->sigma >= 0)) {
     return YOKE_BAD_INPUT;
   }
-  twin->n_sensors++;
+  twin->settings.n_sensors++;
   return YOKE_OK;
 }
 
-static yoke_status add_unknown(char* const words[], size_t n, yoke_twin_settings* twin) {
-  yoke_twin_unknown* to = (yoke_twin_unknown*)(uintptr_t)&twin->unknowns[twin->n_unknowns];
+static yoke_status add_unknown(char* const words[], size_t n, yoke_runtime_twin* twin) {
+  yoke_twin_unknown* to = &twin->unknowns[twin->settings.n_unknowns];
   double* const numbers[] = {&to->start, &to->sd, &to->walk, &to->lower, &to->upper};
   int64_t as = 0;
   *to = (yoke_twin_unknown){.name = words[1]};
@@ -69,12 +77,12 @@ static yoke_status add_unknown(char* const words[], size_t n, yoke_twin_settings
     return YOKE_BAD_INPUT;
   }
   to->as = (yoke_twin_as)as;
-  twin->n_unknowns++;
+  twin->settings.n_unknowns++;
   return YOKE_OK;
 }
 
 yoke_status yoke__runtime_twin_line(char* const words[], size_t n, size_t n_lines,
-                                    yoke_arena* arena, yoke_twin_settings** twin) {
+                                    yoke_arena* arena, yoke_runtime_twin** twin) {
   if (strcmp(words[0], "twin") == 0) {
     return *twin == NULL ? begin(words, n, n_lines, arena, twin) : YOKE_BAD_INPUT;
   }
@@ -83,4 +91,8 @@ yoke_status yoke__runtime_twin_line(char* const words[], size_t n, size_t n_line
   }
   return strcmp(words[0], "sensor") == 0 ? add_sensor(words, n, *twin)
                                          : add_unknown(words, n, *twin);
+}
+
+const yoke_twin_settings* yoke__runtime_twin_settings(const yoke_runtime_twin* twin) {
+  return &twin->settings;
 }
