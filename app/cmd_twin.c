@@ -216,13 +216,22 @@ static bool tune(app_twin* app, int* status) {
     char text[300];
     snprintf(text, sizeof text,
              "with no values does the model describe the record: the mean squared residual is "
-             "%.3g, expected about 1; is sigma right, and did the record begin at rest (else give "
-             "'start')?",
-             fmin(app->tuning.pass_cost, app->tuning.fit_cost));
+             "%.3g, expected about 1%s",
+             fmin(app->tuning.pass_cost, app->tuning.fit_cost),
+             app->tuning.has_laws
+                 ? ": resistances that follow a law were taken as they are at the start; run "
+                   "without --tune, which follows them"
+                 : "; is sigma right, and did the record begin at rest (else give 'start')?");
     warn(text);
   }
-  if (app->tuning.has_laws) {
+  if (app->tuning.has_laws && !app->tuning.is_poor) {
     warn("resistances that follow a law were taken as they are at the start");
+  }
+  if (app->tuning.is_rejected) {
+    warn(yoke__options_value(app->options, "write") != NULL
+             ? "the tuned values are not used, and nothing is written"
+             : "the tuned values are not used");
+    return true;
   }
   *status = YOKE_EXIT_FAILED;
   return write_copy(app);
@@ -256,7 +265,8 @@ static int end(void* to, int status) {
   } else if (is_wrong) {
     yoke__app_error(COMMAND, "%s: %s", app->study.unit, app->watch.text);
   }
-  return status == YOKE_EXIT_OK && is_wrong ? YOKE_EXIT_QUALITY : status;
+  const bool is_rejected = app->is_tuned && app->tuning.is_rejected;
+  return status == YOKE_EXIT_OK && (is_wrong || is_rejected) ? YOKE_EXIT_QUALITY : status;
 }
 
 static int run_system(app_twin* app) {

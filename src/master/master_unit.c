@@ -367,9 +367,8 @@ static bool is_plain(const yoke_system_unit* su) {
   const yoke_unit* u = &su->unit;
   return !su->is_law && !su->is_steered && su->n_steps == 1 && su->n_slots == 1 &&
          su->derivative_order == 0 && su->n_sends == 0 && su->n_flows == 0 && su->n_inflows == 0 &&
-         su->n_sources == 0 &&
-         !su->has_linear && su->n_typed_inputs == 0 && su->n_typed_outputs == 0 &&
-         (u->ops->set_inputs != NULL || u->n_inputs <= 1) &&
+         su->n_sources == 0 && !su->has_linear && su->n_typed_inputs == 0 &&
+         su->n_typed_outputs == 0 && (u->ops->set_inputs != NULL || u->n_inputs <= 1) &&
          (u->ops->get_outputs != NULL || u->n_outputs <= 1);
 }
 

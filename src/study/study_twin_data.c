@@ -192,6 +192,19 @@ static size_t find_column(reading* r, const yoke_twin_column* column) {
   return index;
 }
 
+// Two columns of one name: which one is meant?
+static yoke_status refuse_twice(const reading* r, size_t index) {
+  const yoke_csv* csv = &r->data->csv;
+  for (size_t i = index + 1; i < csv->n_columns; i++) {
+    if (strcmp(csv->columns[i].name, csv->columns[index].name) == 0) {
+      return yoke__fail_at(r->sink, YOKE_BAD_INPUT, (yoke_place){r->data->path, 1, 0},
+                           "columns %zu and %zu are both called '%.200s'", index + 1, i + 1,
+                           csv->columns[index].name);
+    }
+  }
+  return YOKE_OK;
+}
+
 static void note_gap(yoke_twin_column* column, size_t n) {
   column->n_gaps += n > 0;
   column->n_missing += n;
@@ -205,6 +218,10 @@ static yoke_status fill_column(reading* r, yoke_twin_column* column, size_t inde
   column->t = yoke__arena_array(r->arena, d->n_rows, sizeof *column->t);
   column->y = yoke__arena_array(r->arena, d->n_rows, sizeof *column->y);
   YOKE_TRY_MEMORY(column->t && column->y);
+  if (refuse_twice(r, index) < 0) {
+    r->n_errors++;
+    return YOKE_BAD_INPUT;
+  }
   size_t gap = 0;
   for (size_t i = 0; i < d->n_rows; i++) {
     if (yoke__csv_is_text(values[i]) || isinf(values[i])) {

@@ -304,10 +304,34 @@ static bool is_same(const yoke_twin_tuned* u) {
          away <= YOKE_TWIN_SAME_SHARE * fabs(u->fit);
 }
 
+// Without least squares beside it the filter may run along a direction that the readings do not tell.
+static const yoke_twin_tuned* find_far(const yoke_twin_tuning* out) {
+  for (size_t i = 0; i < out->n; i++) {
+    const yoke_twin_tuned* u = &out->all[i];
+    const bool is_near = u->start > 0 && u->pass > 0
+                             ? fabs(log(u->pass / u->start)) <= log(YOKE_TWIN_FAR)
+                             : fabs(u->pass - u->start) <= YOKE_TWIN_FAR * u->sd;
+    if (u->is_constant && !is_near) {
+      return u;
+    }
+  }
+  return NULL;
+}
+
 static void compare(yoke_twin_tuning* out, bool is_passed) {
   const yoke_twin_tuned* worst = NULL;
   if (out->walker != NULL) {
-    out->is_agreed = true;
+    const yoke_twin_tuned* far = find_far(out);
+    out->is_agreed = far == NULL;
+    out->is_rejected = far != NULL;
+    if (far != NULL) {
+      snprintf(out->text, sizeof out->text,
+               "'%.100s' changes during the record (it has a walk), which least squares cannot "
+               "take, and the filter alone went to %.4g for %.100s, whose guess is %.4g: the "
+               "readings do not tell it",
+               out->walker, far->pass, far->name, far->start);
+      return;
+    }
     snprintf(out->text, sizeof out->text,
              "'%.100s' changes during the record (it has a walk), which least squares cannot take: "
              "the values are those of the filter alone",
@@ -326,6 +350,7 @@ static void compare(yoke_twin_tuning* out, bool is_passed) {
   out->takes_fit =
       !out->is_agreed && out->is_fitted && (!is_passed || !(out->pass_cost <= out->fit_cost));
   out->is_poor = fmin(out->pass_cost, out->fit_cost) > YOKE_TWIN_GOOD_COST;
+  out->is_rejected = out->is_poor;
   if (out->is_agreed) {
     snprintf(out->text, sizeof out->text,
              "filter and least squares end at the same values; those of the filter are taken");
@@ -412,7 +437,7 @@ const char* const* yoke__twin_tuning_sets(yoke_twin_tuning* tuning, const yoke_t
     const yoke_twin_tuned* u = &tuning->all[i];
     const double value = tuning->takes_fit ? u->fit : u->pass;
     const double sd = tuning->takes_fit ? u->fit_sd : u->pass_sd;
-    if (!u->is_constant || !isfinite(value)) {
+    if (!u->is_constant || !isfinite(value) || tuning->is_rejected) {
       continue;
     }
     sets[(*n)++] = format_set(tuning, study->unit, u->key, "start", VALUE_DIGITS, value);
@@ -436,6 +461,7 @@ void yoke__twin_tuning_json(const yoke_twin_tuning* tuning, yoke_json* json) {
   yoke__json_number(json, "filter_cost", tuning->pass_cost);
   yoke__json_number(json, "fit_cost", tuning->fit_cost);
   yoke__json_boolean(json, "agreed", tuning->is_agreed);
+  yoke__json_boolean(json, "rejected", tuning->is_rejected);
   yoke__json_string(json, "taken", tuning->takes_fit ? "fit" : "filter");
   yoke__json_string(json, "sentence", tuning->text);
   yoke__json_begin_array(json, "unknowns");

@@ -8,6 +8,7 @@
 
 #define YOKE_TWIN_SAME_SD    3.0   // end points within so many standard deviations are the same,
 #define YOKE_TWIN_GOOD_COST  2.0   // mean squares above it: the model does not describe the record
+#define YOKE_TWIN_FAR        30.0  // times its guess, or sd of it: not without a second opinion
 #define YOKE_TWIN_SAME_SHARE 0.01  // and within this share of the value
 
 typedef struct yoke_twin_tuned {
@@ -45,6 +46,8 @@ typedef struct yoke_twin_tuning {
       fit_cost;  // mean square of the weighted residuals of the model at both end points
   bool is_agreed, takes_fit;
   bool is_poor;  // neither describes the record
+  bool
+      is_rejected;  // nothing of it is to be used: poor, or far from a guess without a second opinion
   char text[640];
 } yoke_twin_tuning;
 

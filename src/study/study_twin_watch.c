@@ -110,12 +110,20 @@ void yoke__twin_watch_step(yoke_twin_watch* w) {
     return;
   }
   w->n_steps = inside.n_steps;
+
+  // without what was learnt first, unless there is nothing else
+  const bool is_past = inside.n_steps > w->n_start;
+  if (is_past && !w->is_past_start) {
+    for (size_t i = 0; i < w->n_sensors; i++) {
+      w->sensors[i].n_start = w->sensors[i].n;
+    }
+  }
+  w->is_past_start = is_past;
   for (size_t i = 0; i < w->n_sensors; i++) {
     double innovation = 0, sd = 0;
     yoke__estimate_innovation(inside.filter, i, &innovation, &sd);
     if (isfinite(innovation) && isfinite(sd)) {
-      // without what was learnt first, unless there is nothing else
-      if (w->sensors[i].n++ == w->n_start) {
+      if (w->sensors[i].n++ == w->sensors[i].n_start) {
         w->squares[i] = w->variances[i] = 0;
       }
       w->squares[i] += innovation * innovation;
@@ -180,10 +188,13 @@ static void write_verdict(yoke_twin_watch* w, const yoke_unit_twin_inside* insid
   }
   switch (w->verdict) {
   case YOKE_TWIN_STARTING:
-    snprintf(w->text, sizeof w->text,
-             "no verdict: the first %llu readings of a sensor belong to the start, and %d more are "
-             "needed to judge it",
-             (unsigned long long)w->n_start, YOKE_CONSISTENCY_FIRST_LOOK);
+    snprintf(
+        w->text, sizeof w->text,
+        "no verdict: the first %.4g s belong to the start%s, and %d more readings are needed to "
+        "judge it",
+        (double)w->n_start * inside->setup->h,
+        inside->is_learning ? ", and 1000 readings to the noise of sensors without sigma" : "",
+        YOKE_CONSISTENCY_FIRST_LOOK);
     return;
   case YOKE_TWIN_CONSISTENT:
     snprintf(w->text, sizeof w->text,
@@ -224,7 +235,7 @@ void yoke__twin_watch_end(yoke_twin_watch* w) {
   }
   for (size_t i = 0; i < w->n_sensors; i++) {
     yoke_twin_sensor_result* s = &w->sensors[i];
-    const double n = (double)(s->n > w->n_start ? s->n - w->n_start : s->n);
+    const double n = (double)(s->n > s->n_start ? s->n - s->n_start : s->n);
     s->rms = n > 0 ? sqrt(w->squares[i] / n) : (double)NAN;
     s->expected = n > 0 ? sqrt(w->variances[i] / n) : (double)NAN;
   }

@@ -18,6 +18,7 @@ typedef struct yoke_twin_value {
 typedef struct yoke_twin_sensor_result {
   const char *name, *dim;
   uint64_t n;            // readings
+  uint64_t n_start;      // those of the start
   double rms, expected;  // of the innovations behind the start; what the filter expected of them
 } yoke_twin_sensor_result;
 
@@ -29,8 +30,9 @@ typedef struct yoke_twin_watch {
   yoke_twin_sensor_result* sensors;
   size_t n_unknowns, n_outputs, n_sensors;
   double *squares, *variances;  // per sensor: sums, behind the start
-  uint64_t n_start;             // readings of each that belong to the start
-  uint64_t n_steps;             // that were seen
+  uint64_t n_start;             // steps that belong to the start
+  bool is_past_start;
+  uint64_t n_steps;  // that were seen
   int64_t n_resets;
   yoke_twin_verdict verdict;
   char text[512];  // the verdict

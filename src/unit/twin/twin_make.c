@@ -82,7 +82,7 @@ static yoke_status make_filter(twin* w) {
     YOKE_TRY(yoke__late_prepare(s, w->filter, n_late, &w->arena, &w->late));
   }
   w->n_start = (uint64_t)fmin(fmax(START_UP * w->slowest / s->h, LEAST_START), MOST_START);
-  w->consistency = yoke__consistency_prepare(w->n_sensors, w->n_start, &w->arena);
+  w->consistency = yoke__consistency_prepare(w->n_sensors, 0, &w->arena);
   w->consistency_size = yoke__consistency_size(w->n_sensors);
   return yoke__arena_status(&w->arena);
 }

@@ -22,9 +22,11 @@
 #define MOST_PASSES 50     // of laws and temperatures at the start
 #define SETTLED     1e-12  // of a temperature, relative
 // noise of sensors whose sigma is not given: readings that the first guess counts for, memory, and bounds as factors of it
-#define NOISE_TRUST  200.0
+#define NOISE_TRUST  20.0
 #define NOISE_MEMORY 20000.0
 #define NOISE_RANGE  1e3
+#define N_LEARN                                                                                    \
+  1000  // readings until a guess that is ten times too large counts 15 % of the variance
 
 // ---------------------------------------------------------------------------------------------------------
 // estimates to outputs
@@ -290,10 +292,19 @@ size_t yoke__twin_find_far(const twin* w, double* excursion) {
   return found;
 }
 
+// Are the start and the learning of unknown noise over?
+static bool is_judged(const twin* w) {
+  bool is_over = yoke__estimate_counts_of(w->filter).n_steps >= w->n_start;
+  for (size_t i = 0; i < w->n_sensors; i++) {
+    is_over = is_over && (!w->sensor_texts[i].is_assumed || w->noise[i].n >= N_LEARN);
+  }
+  return is_over;
+}
+
 // Where as much is unknown as there are sensors, unknowns take the faults of the model upon them and the innovations stay in order.
 static void judge(twin* w) {
   const double* e = w->late != NULL ? yoke__late_settled(w->late) : w->normalised;
-  if (e != NULL) {
+  if (e != NULL && is_judged(w)) {
     yoke__consistency_add(w->consistency, e);
   }
   double excursion = 0;

@@ -36,6 +36,9 @@ bool yoke__unit_twin_inside(const yoke_unit_ops* ops, const void* self,
       .reason = (yoke_estimate_reason)w->state->reason,
       .n_steps = figures.n_steps,
   };
+  for (size_t i = 0; i < w->n_sensors; i++) {
+    out->is_learning = out->is_learning || w->sensor_texts[i].is_assumed;
+  }
   out->far = yoke__twin_find_far(w, &out->excursion);
   return true;
 }
