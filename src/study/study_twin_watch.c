@@ -199,8 +199,12 @@ static void write_verdict(yoke_twin_watch* w, const yoke_unit_twin_inside* insid
   case YOKE_TWIN_CONSISTENT:
     snprintf(w->text, sizeof w->text,
              "consistent: the innovations of %llu readings are what the model and the noise of the "
-             "sensors make them",
-             (unsigned long long)n);
+             "sensors make them%s",
+             (unsigned long long)n,
+             inside->is_ambiguous
+                 ? "; but the sensors cannot tell some unknowns apart (see above): "
+                   "these may be off by more than the deviations say"
+                 : "");
     return;
   case YOKE_TWIN_INCONSISTENT:
     snprintf(w->text, sizeof w->text,

@@ -200,6 +200,7 @@ typedef struct twin {
   // which unknowns they cannot tell apart at rest, in words (twin_apart.c)
   const char** apart;
   size_t n_apart;
+  bool is_ambiguous;  // at the start, while temperatures move: a warning says which
 
   // of the present step
   double *reading, *normalised;

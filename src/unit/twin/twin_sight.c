@@ -78,7 +78,10 @@ static void warn(twin* w, const yoke_observation* o, size_t k) {
   if (n == 1) {
     yoke__message_add(&w->messages, YOKE_WARNING, place,
                       "no sensor shows the unknown %s: its estimate stays the guess", names);
-  } else if (!yoke__twin_is_said(w, names)) {
+    return;
+  }
+  w->is_ambiguous = true;
+  if (!yoke__twin_is_said(w, names)) {
     yoke__message_add(&w->messages, YOKE_WARNING, place,
                       "the sensors cannot tell %s apart: add a sensor or leave one out", names);
   }

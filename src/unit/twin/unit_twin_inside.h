@@ -15,9 +15,10 @@ typedef struct yoke_unit_twin_inside {
       setup;  // g and c with the guesses; its unknowns are those of above, in their order
   const yoke_estimate* filter;
   const yoke_consistency* consistency;
-  const double* z;   // temperatures of the capacities that were given; NULL: it started at rest
-  uint64_t n_start;  // steps that belong to the start and are not judged
-  bool is_learning;  // the noise of a sensor without sigma, before anything is judged
+  const double* z;    // temperatures of the capacities that were given; NULL: it started at rest
+  uint64_t n_start;   // steps that belong to the start and are not judged
+  bool is_ambiguous;  // unknowns cannot be told apart: their deviations may be too small
+  bool is_learning;   // the noise of a sensor without sigma, before anything is judged
   bool has_diverged, has_laws;  // a resistance follows a law
   yoke_estimate_reason reason;
   size_t far;  // unknown that is further from its guess than guess and walk allow; n_unknowns: none
