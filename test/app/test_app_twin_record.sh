@@ -207,5 +207,13 @@ silent 'error:'
 run 3 twin walk.yaml --data good.csv --tune --out walk
 says "'q' changes during the record (it has a walk)"
 silent 'least squares from' 
+awk -F, -v OFS=, 'NR == 1 { print $0, "bench.ta"; next } { print $0, 1 }' good.csv >double.csv
+run 2 twin chain.yaml --data double.csv
+says "double.csv:1: error: columns 2 and 5 are both called 'bench.ta'"
+# noise that is ten times what the file says: what tuning finds is of no use
+run 3 twin chain.yaml --data good.csv --set 'units.twin.sensors.t(a).sigma=0.02' --set 'units.twin.sensors.t(b).sigma=0.02' --tune --write never.yaml --out never
+says 'with no values does the model describe the record'
+says 'the tuned values are not used, and nothing is written'
+if [ -e never.yaml ]; then bad 'a rejected tuning was written'; else pass; fi
 run 2 twin chain.yaml --data good.csv --json --set units.twin.sensors.t[a].sigma=-1
 finish
