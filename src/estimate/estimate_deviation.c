@@ -76,10 +76,11 @@ yoke_deviation* yoke__deviation_prepare(const yoke_deviation_setup* setup, yoke_
   yoke__motion_prepare(&f->motions[0], setup, arena);
   yoke__motion_prepare(&f->motions[1], setup, arena);
   f->trials = yoke__arena_array(arena, p + 1, sizeof *f->trials);
-  double** const squares[] = {&f->P, &f->F, &f->work};
+  double** const squares[] = {&f->P, &f->F};
   for (size_t i = 0; i < YOKE_COUNT(squares); i++) {
     *squares[i] = yoke__arena_array(arena, most * most, sizeof(double));
   }
+  f->work = yoke__arena_array(arena, 2 * most * most, sizeof(double));  // of a prediction
   double** const vectors[] = {&f->q, &f->H, &f->PH, &f->mean_work, &f->applied, &f->check_offset};
   for (size_t i = 0; i < YOKE_COUNT(vectors); i++) {
     *vectors[i] = yoke__arena_array(arena, most, sizeof(double));

@@ -18,7 +18,7 @@ static size_t n_runs(void) {
 // ---- the filter that knows the unit: [T1, T2, Q], exact
 
 typedef struct plain {
-  double q[3], P[9], F[9], offset[3], work[9], PH[3];
+  double q[3], P[9], F[9], offset[3], work[18], PH[3];
 } plain;
 
 // The step of the toy is linear: its matrix from three steps.
