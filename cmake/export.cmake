@@ -83,6 +83,8 @@ endif()
 file(GLOB fmu_sources RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
      src/export/runtime/*.c models/*.c models/*/*.c src/unit/meter/*.c src/circuit/*.c src/unit/circuit/*.c src/unit/twin/*.c
      src/estimate/estimate_filter*.c src/estimate/estimate_innovation*.c src/linalg/linalg_sparse*.c)
+# twins of units, not of netlists: they are not exported
+list(FILTER fmu_sources EXCLUDE REGEX "/twin_(black|instances)")
 list(APPEND fmu_sources src/unit/unit.c src/unit/unit_table.c src/ode/ode_step.c src/export/export_circuit.c src/export/export_states.c
      src/base/base_arena.c src/base/base_csv.c src/base/base_dim.c src/base/base_map.c
      src/base/base_message.c src/base/base_number.c src/base/base_status.c src/base/base_text.c

@@ -15,7 +15,8 @@
 #define MISFIT     0.1  // of a sensor's noise
 #define OFFSET_SDS 2.0  // offsets of slow unknowns
 #define LEAST_OFFSET                                                                               \
-  1e-3  // of the first one: smaller ones drown in the errors of the unit's solver
+  1e-3             // of the first one: smaller ones drown in the errors of the unit's solver
+#define FAR   5.0  // standard deviations of the guess and its walk
 #define SPEED 4
 #define NONE  SIZE_MAX
 
@@ -85,6 +86,7 @@ static yoke_status restart(yoke_black* b, size_t i, const double applied[],
   set* s = &b->sets[i];
   YOKE_TRY(b->setup.box.restart(b->setup.box.context, i, s->y));
   yoke__shadow_start(s->shadow, applied, offsets);
+  yoke__shadow_begin(s->shadow, s->y);
   yoke__consistency_clear(s->consistency);
   s->k = 0;
   s->has_diverged = false;
@@ -111,7 +113,7 @@ static yoke_status take_readings(yoke_black* b, set* s, const double readings[],
   if (yoke__shadow_wants_work(s->shadow) && yoke__shadow_needs_work(s->shadow)) {
     yoke__shadow_work(s->shadow);
   }
-  const yoke_status status = yoke__shadow_step(s->shadow, s->y, readings, have);
+  const yoke_status status = yoke__shadow_correct(s->shadow, readings, have);
   s->has_diverged = s->has_diverged || status < 0;
   for (size_t i = 0; i < b->n_sensors; i++) {
     double innovation, sd;
@@ -126,7 +128,11 @@ static yoke_status take_readings(yoke_black* b, set* s, const double readings[],
 static yoke_status move_members(yoke_black* b, size_t i, const double known[]) {
   set* s = &b->sets[i];
   const yoke_black_box* box = &b->setup.box;
-  return box->step(box->context, i, s->k - 1, known, yoke__shadow_theta(s->shadow, 0), s->y);
+  YOKE_TRY(box->step(box->context, i, s->k - 1, known, yoke__shadow_theta(s->shadow, 0), s->y));
+  if (yoke__shadow_move(s->shadow, s->y) < 0) {
+    s->has_diverged = true;
+  }
+  return YOKE_OK;
 }
 
 // ---- beginning again
@@ -234,8 +240,8 @@ static yoke_status catch_up(yoke_black* b) {
 
 // ---- steps
 
-yoke_status yoke__black_step(yoke_black* b, const double known[], const double readings[],
-                             const bool have[]) {
+yoke_status yoke__black_correct(yoke_black* b, const double known[], const double readings[],
+                                const bool have[]) {
   memcpy(b->known, known, b->setup.n_known * sizeof *known);
   keep_row(b, known, readings, have);
   const yoke_status status = take_readings(b, &b->sets[b->now], readings, have);
@@ -256,27 +262,49 @@ yoke_status yoke__black_advance(yoke_black* b) {
   return YOKE_OK;
 }
 
-bool yoke__black_wants_work(const yoke_black* b) {
-  return yoke__shadow_wants_work(b->sets[b->now].shadow);
+yoke_shadow* yoke__black_wants_work(const yoke_black* b) {
+  yoke_shadow* shadow = b->sets[b->now].shadow;
+  return yoke__shadow_wants_work(shadow) ? shadow : NULL;
 }
 
 bool yoke__black_needs_work(const yoke_black* b) {
   return yoke__shadow_needs_work(b->sets[b->now].shadow);
 }
 
-void yoke__black_work(yoke_black* b) {
-  yoke__shadow_work(b->sets[b->now].shadow);
-}
-
 // ---- results
+
+const double* yoke__black_outputs(const yoke_black* b) {
+  return b->sets[b->now].y;
+}
 
 const yoke_shadow* yoke__black_shadow(const yoke_black* b) {
   return b->sets[b->now].shadow;
 }
 
+size_t yoke__black_find_far(const yoke_black* b, double* excursion) {
+  size_t found = b->n_unknowns;
+  *excursion = FAR;
+  for (size_t j = 0; j < b->n_unknowns; j++) {
+    const yoke_deviation_unknown* u = &b->setup.shadow.filter.unknowns[j];
+    double value, sd;
+    yoke__deviation_unknown_of(yoke__shadow_filter(b->sets[b->now].shadow), j, &value, &sd);
+    const double t = (double)b->k * b->setup.shadow.filter.h;
+    const double far = fabs(value - u->start) / sqrt(u->sd * u->sd + u->walk * u->walk * t);
+    if (far > *excursion) {
+      *excursion = far;
+      found = j;
+    }
+  }
+  return found;
+}
+
 yoke_twin_verdict yoke__black_verdict(const yoke_black* b, yoke_finding* why) {
   const set* s = &b->sets[b->now];
-  const yoke_twin_verdict verdict = yoke__consistency_verdict(s->consistency, s->has_diverged, why);
+  double excursion;
+  yoke_twin_verdict verdict = yoke__consistency_verdict(s->consistency, s->has_diverged, why);
+  if (yoke__black_find_far(b, &excursion) < b->n_unknowns && verdict != YOKE_TWIN_DIVERGED) {
+    verdict = YOKE_TWIN_INCONSISTENT;
+  }
   const bool is_early = (b->is_wanted && b->n_passes == 1) || !yoke__shadow_has_model(s->shadow);
   return is_early && verdict != YOKE_TWIN_DIVERGED ? YOKE_TWIN_STARTING : verdict;
 }

@@ -6,10 +6,10 @@
 //
 // This needs instances that can go back to the start (restored, or not yet used).
 //
-// One step, at time t = k h:
-//   yoke__black_step(b, known, readings, have)   readings that belong to t, known inputs for the step to t + h
-//   results at t
-//   yoke__black_advance(b)                       instances to t + h
+// One step from t = k h to t + h:
+//   yoke__black_correct(b, known, readings, have)   readings that belong to t, known inputs for the step
+//   yoke__black_advance(b)                          instances and estimates to t + h
+// Results belong to the time of the last call.
 #ifndef YOKE_ESTIMATE_BLACK_H
 #define YOKE_ESTIMATE_BLACK_H
 
@@ -44,18 +44,22 @@ yoke_black* yoke__black_prepare(const yoke_black_setup* setup, yoke_arena* arena
 // Restarts the first set.
 yoke_status yoke__black_start(yoke_black* b);
 
-yoke_status yoke__black_step(yoke_black* b, const double known[], const double readings[],
-                             const bool have[]);
+yoke_status yoke__black_correct(yoke_black* b, const double known[], const double readings[],
+                                const bool have[]);
 yoke_status yoke__black_advance(yoke_black* b);
 
-// Work beside the steps, see estimate_shadow.h: of all sets.
-bool yoke__black_wants_work(const yoke_black* b);
+// Work beside the steps (estimate_shadow.h): whose it is, NULL: there is none. Where it is not done when it is needed, the next
+// correction does it.
+yoke_shadow* yoke__black_wants_work(const yoke_black* b);
 bool yoke__black_needs_work(const yoke_black* b);
-void yoke__black_work(yoke_black* b);
 
+const double* yoke__black_outputs(const yoke_black* b);      // of its nominal instance
 const yoke_shadow* yoke__black_shadow(const yoke_black* b);  // of the set that counts now
 yoke_twin_verdict yoke__black_verdict(const yoke_black* b, yoke_finding* why);
 uint32_t yoke__black_passes(const yoke_black* b);  // 1: never begun again
+// The unknown that is further from its guess than sd and walk allow (five standard deviations), n_unknowns: none. *excursion: by how
+// many. Where as much is unknown as there are sensors, unknowns take the faults of the unit upon them.
+size_t yoke__black_find_far(const yoke_black* b, double* excursion);
 bool yoke__black_is_replaying(const yoke_black* b);
 
 #endif

@@ -54,8 +54,9 @@ struct yoke_shadow {
   _Atomic int job;  // a job_state
   bool is_good;
   phase phase;
-  bool is_turning;  // the first ones are not what they are in the end
-  uint64_t rest;    // of the responses
+  bool is_forgotten;  // what the first ones ran with before they were turned round
+  bool is_turning;    // the first ones are not what they are in the end
+  uint64_t rest;      // of the responses
   uint64_t adopt_at, trial_end, turn_at, settled_at, check_at, seed;
 };
 
@@ -206,6 +207,22 @@ static void read_pair(yoke_shadow* s, size_t j, const double y[]) {
   }
 }
 
+// Both members of each fast unknown run with the same offset: what they still differ by is what the first one remembers of the
+// other one.
+static bool is_forgotten(const yoke_shadow* s, const double y[]) {
+  const size_t p = s->p, m = s->m;
+  for (size_t j = 0; j < m; j++) {
+    const guess* u = &s->unknowns[j];
+    const double *plus = y + u->member * p, *minus = plus + p;
+    for (size_t o = 0; o < p && u->is_fast; o++) {
+      if (!(fabs(plus[o] - minus[o]) <= FORGOTTEN * fabs(s->live[o * m + j]) * u->offset)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
 static void read_members(yoke_shadow* s, const double y[]) {
   const size_t p = s->p;
   memcpy(s->y, y, p * sizeof *y);
@@ -218,6 +235,7 @@ static void read_members(yoke_shadow* s, const double y[]) {
     s->plus[o] = y[s->checker * p + o] - y[o];
     s->minus[o] = y[(s->checker + 1) * p + o] - y[o];
   }
+  s->is_forgotten = s->phase == PHASE_TURNED && is_forgotten(s, y);
 }
 
 static void keep_response(yoke_shadow* s, const double y[]) {
@@ -335,24 +353,8 @@ static void follow_job(yoke_shadow* s) {
   end_record(s, is_useless);
 }
 
-// Both members of each fast unknown run with the same offset: what they still differ by is what the first one remembers of the
-// other one.
-static bool is_forgotten(const yoke_shadow* s, const double y[]) {
-  const size_t p = s->p, m = s->m;
-  for (size_t j = 0; j < m; j++) {
-    const guess* u = &s->unknowns[j];
-    const double *plus = y + u->member * p, *minus = plus + p;
-    for (size_t o = 0; o < p && u->is_fast; o++) {
-      if (!(fabs(plus[o] - minus[o]) <= FORGOTTEN * fabs(s->live[o * m + j]) * u->offset)) {
-        return false;
-      }
-    }
-  }
-  return true;
-}
-
 // Turned round, and back for a new response.
-static void turn(yoke_shadow* s, const double y[]) {
+static void turn(yoke_shadow* s) {
   s->is_turning = s->is_turning && !(s->phase == PHASE_REST && s->k >= s->settled_at);
   if (s->phase == PHASE_RECORD || s->k < s->turn_at) {
     return;
@@ -361,7 +363,7 @@ static void turn(yoke_shadow* s, const double y[]) {
     s->phase = PHASE_TURNED;
     s->is_turning = true;
     s->turn_at = s->k + WASHOUT * s->rest;
-  } else if (is_forgotten(s, y)) {
+  } else if (s->is_forgotten) {
     s->phase = PHASE_RECORD;
     s->settled_at = s->k + WASHOUT * s->rest;
     yoke__response_clear(s->response);
@@ -422,8 +424,26 @@ static yoke_deviation_point point_of(const yoke_shadow* s) {
   return (yoke_deviation_point){.y = s->y, .live = s->live, .curve = s->curve};
 }
 
-// What follows from the last step, at its end.
-static yoke_status move(yoke_shadow* s, const double y[]) {
+void yoke__shadow_begin(yoke_shadow* s, const double y[]) {
+  read_members(s, y);
+}
+
+yoke_status yoke__shadow_correct(yoke_shadow* s, const double readings[], const bool have[]) {
+  const yoke_deviation_point point = point_of(s);
+  YOKE_TRY(yoke__deviation_correct(s->filter, &point, readings, have));
+  if (s->n_fast > 0) {
+    follow_job(s);
+    turn(s);
+    choose_check(s);
+  }
+  choose_shift(s);
+  s->k++;
+  set_theta(s);
+  return YOKE_OK;
+}
+
+yoke_status yoke__shadow_move(yoke_shadow* s, const double y[]) {
+  read_members(s, y);
   YOKE_TRY(yoke__deviation_predict(s->filter, s->shift));
   const yoke_deviation_point point = point_of(s);
   if (s->checker > 0) {
@@ -433,25 +453,6 @@ static yoke_status move(yoke_shadow* s, const double y[]) {
     keep_response(s, y);
     order_work(s);
   }
-  return YOKE_OK;
-}
-
-yoke_status yoke__shadow_step(yoke_shadow* s, const double y[], const double readings[],
-                              const bool have[]) {
-  read_members(s, y);
-  if (s->k > 0) {
-    YOKE_TRY(move(s, y));
-  }
-  const yoke_deviation_point point = point_of(s);
-  YOKE_TRY(yoke__deviation_correct(s->filter, &point, readings, have));
-  if (s->n_fast > 0) {
-    follow_job(s);
-    turn(s, y);
-    choose_check(s);
-  }
-  choose_shift(s);
-  s->k++;
-  set_theta(s);
   return YOKE_OK;
 }
 

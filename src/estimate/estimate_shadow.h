@@ -13,11 +13,12 @@
 //
 // Fast unknowns are applied at once, as the model knows what that does. Slow ones are applied slowly, if they walk at all.
 //
-// One step, at time t:
-//   yoke__shadow_step(s, y, readings, have)    y: outputs of all members at t
-//   yoke__shadow_theta(s, member)              unknowns of a member for the step to t + h
+// One step from t to t + h:
+//   yoke__shadow_correct(s, readings, have)    readings that belong to t
+//   yoke__shadow_theta(s, member)              unknowns of a member for the step
+//   yoke__shadow_move(s, y)                    y: outputs of all members at t + h
 // and beside it, on any thread, when yoke__shadow_wants_work says so: yoke__shadow_work(s). It must be done when
-// yoke__shadow_needs_work says so, before the next step.
+// yoke__shadow_needs_work says so, before the next correction. Results belong to the time of the last call.
 #ifndef YOKE_ESTIMATE_SHADOW_H
 #define YOKE_ESTIMATE_SHADOW_H
 
@@ -37,14 +38,15 @@ void yoke__shadow_start(yoke_shadow* s, const double applied[], const double off
 size_t yoke__shadow_members(const yoke_shadow* s);
 const double* yoke__shadow_theta(const yoke_shadow* s, size_t member);
 
-// y: members x n_outputs. No heap, bounded work.
-yoke_status yoke__shadow_step(yoke_shadow* s, const double y[], const double readings[],
-                              const bool have[]);
+// y: members x n_outputs, at the start.
+void yoke__shadow_begin(yoke_shadow* s, const double y[]);
+// Without heap and in bounded time. YOKE_DIVERGED: numbers are not finite.
+yoke_status yoke__shadow_correct(yoke_shadow* s, const double readings[], const bool have[]);
+yoke_status yoke__shadow_move(yoke_shadow* s, const double y[]);
 bool yoke__shadow_wants_work(const yoke_shadow* s);
 bool yoke__shadow_needs_work(const yoke_shadow* s);
 void yoke__shadow_work(yoke_shadow* s);
 
-// After a step, at its time.
 const yoke_deviation* yoke__shadow_filter(const yoke_shadow* s);
 void yoke__shadow_output(const yoke_shadow* s, size_t output, double* value, double* sd);
 uint64_t yoke__shadow_steps(const yoke_shadow* s);

@@ -184,7 +184,7 @@ static inline toy_result toy_run(const toy_case* of, uint64_t seed) {
   for (size_t k = 0; k < of->n_steps; k++) {
     double known, readings[2], value, sd;
     toy_read(&s, k, &known, readings);
-    if (yoke__black_step(s.black, &known, readings, have) < 0) {
+    if (yoke__black_correct(s.black, &known, readings, have) < 0) {
       break;
     }
     yoke__shadow_output(yoke__black_shadow(s.black), 0, &value, &sd);

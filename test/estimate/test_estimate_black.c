@@ -85,7 +85,7 @@ static void test_as_the_filter_that_knows(void** state) {
   for (size_t k = 0; k < of.n_steps; k++) {
     double known, readings[2], T, Q, sd;
     toy_read(&s, k, &known, readings);
-    check_ok(yoke__black_step(s.black, &known, readings, have));
+    check_ok(yoke__black_correct(s.black, &known, readings, have));
     step_plain(&f, readings[0]);
     if (k >= 2000) {
       yoke__shadow_output(yoke__black_shadow(s.black), 0, &T, &sd);
@@ -272,7 +272,7 @@ static void test_no_heap(void** state) {
   for (size_t k = 0; k < of.n_steps; k++) {
     double known, readings[2];
     toy_read(&s, k, &known, readings);
-    if (yoke__black_step(s.black, &known, readings, have) < 0) {
+    if (yoke__black_correct(s.black, &known, readings, have) < 0) {
       fail();
     }
     toy_move(&s, known);
@@ -301,7 +301,7 @@ static void test_missing_readings(void** state) {
     const bool have[2] = {k % 3 != 0, k % 10 == 0};
     toy_read(&s, k, &known, readings);
     readings[0] = k % 7 == 0 ? (double)NAN : readings[0];
-    check_ok(yoke__black_step(s.black, &known, readings, have));
+    check_ok(yoke__black_correct(s.black, &known, readings, have));
     toy_move(&s, known);
     check_ok(yoke__black_advance(s.black));
   }

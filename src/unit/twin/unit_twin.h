@@ -28,6 +28,11 @@ typedef struct yoke_twin_unknown {
   double start, sd, walk, lower, upper;  // NaN: not given
 } yoke_twin_unknown;
 
+typedef struct yoke_twin_output {
+  const char* name;
+  yoke_place place;
+} yoke_twin_output;
+
 // What the system file says of a twin beside `with` and `start`. Texts and arrays live as long as the unit.
 typedef struct yoke_twin_settings {
   const yoke_twin_sensor* sensors;
@@ -38,6 +43,14 @@ typedef struct yoke_twin_settings {
   double walk, rate_walk, start_sd, rate_sd, gate, jitter;  // NaN: not given
   double late_s;                                            // how late a reading may be [s]
   int64_t most_resets;
+
+  // twins of a unit that is a black box (docs/twin_black.md)
+  yoke_unit_kind box;            // what is behind it; YOKE_KIND_NONE: the network of a netlist
+  const yoke_unit_ops* box_ops;  // of a model
+  const yoke_twin_output* outputs;
+  size_t n_outputs;     // of interest; 0: all
+  int n_threads;        // 0: as many as pay
+  bool never_restores;  // states of the unit are not used
 } yoke_twin_settings;
 
 // The settings without sensors and unknowns, nothing given.
@@ -46,6 +59,13 @@ yoke_twin_settings yoke__twin_settings_default(void);
 // A unit's view of a netlist as a twin; settings->twin is needed. Errors and warnings of the file go to messages.
 yoke_status yoke__twin_file_open(const yoke_unit_file_settings* settings, yoke_messages* messages,
                                  yoke_unit_file** out);
+
+// A unit's view of another unit: its instances are made from tables of operations, which outlive it. How many are wanted depends on
+// the settings and on what the table offers.
+size_t yoke__twin_black_instances(const yoke_twin_settings* twin, const yoke_unit_ops* ops);
+// ops: that many, of the same unit; copied.
+yoke_status yoke__twin_black_open(const yoke_unit_file_settings* settings,
+                                  const yoke_unit_ops* const ops[], size_t n, yoke_unit_file** out);
 
 // What a person wants to know of a twin; texts and arrays belong to the unit.
 typedef struct yoke_unit_twin_sensor {

@@ -1,0 +1,450 @@
+// A twin of a black box from its settings: names of the unit's variables become sensors, unknowns and outputs.
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base_check.h"
+#include "base/base_os.h"
+#include "unit/twin/twin_black_part.h"
+
+#define SETS_KEPT  2  // where instances can be restored
+#define SETS_FRESH 3  // where those that were used are spent
+#define MOST_ROWS  64
+#define HISTORY    100000  // steps that are kept to begin again with
+#define HALF       0.5     // share of a guess that it is unsure by
+#define PAYS_S     20e-6   // of an instance's step, from which on threads pay
+#define N_TRIED    4
+
+// ---------------------------------------------------------------------------------------------------------
+// how many instances
+
+static bool is_offset(const char* name) {
+  return strncmp(name, "offset(", 7) == 0;
+}
+
+static size_t count_members(const yoke_twin_settings* twin) {
+  size_t n = 1;
+  for (size_t i = 0; i < twin->n_unknowns; i++) {
+    n += is_offset(twin->unknowns[i].name) ? 0 : 2;
+  }
+  return n > 1 ? n + 2 : n;
+}
+
+static bool can_restore(const yoke_twin_settings* twin, const yoke_unit_ops* ops) {
+  const bool is_flat = ops->info != NULL && (ops->info->flags & YOKE_UNIT_FLAT) != 0;
+  return !twin->never_restores && (is_flat || (ops->save != NULL && ops->restore != NULL));
+}
+
+size_t yoke__twin_black_instances(const yoke_twin_settings* twin, const yoke_unit_ops* ops) {
+  const size_t n = count_members(twin);
+  return n * (n == 1 ? 1 : can_restore(twin, ops) ? SETS_KEPT : SETS_FRESH);
+}
+
+// What a step of an instance takes [s], by one that is thrown away; 0: not known.
+static double try_cost(const black_twin* w, const yoke_unit_args* args) {
+  yoke_arena arena = {0};
+  yoke_unit unit = {0};
+  yoke_unit_args own = *args;
+  own.context = w->file->inner[0]->context;
+  double least = 0;
+  if (yoke__unit_create(w->file->inner[0], &own, &arena, &unit, NULL) >= 0) {
+    bool is_good = yoke__unit_enter_init(&unit, 0, N_TRIED * w->h, NULL) >= 0 &&
+                   yoke__unit_exit_init(&unit) >= 0;
+    for (int i = 0; i < N_TRIED && is_good; i++) {
+      yoke_step_result result = {.t_reached = (i + 1) * w->h};
+      const int64_t begin = yoke__os_now_ns();
+      is_good = unit.ops->step(unit.self, i * w->h, w->h, &result) >= 0;
+      const double cost = 1e-9 * (double)(yoke__os_now_ns() - begin);
+      least = i == 0 || cost < least ? cost : least;
+    }
+    yoke__unit_terminate(&unit);
+    yoke__unit_close(&unit);
+    least = is_good ? least : 0;
+  }
+  yoke__arena_free(&arena);
+  return least;
+}
+
+static int choose_threads(const black_twin* w, const yoke_unit_args* args) {
+  if (w->settings->n_threads > 0) {
+    return w->settings->n_threads;
+  }
+  const int n = yoke__os_n_processors();
+  if (n < 2 || w->n_members < 2 || !(try_cost(w, args) >= PAYS_S)) {
+    return 1;
+  }
+  return (size_t)n < w->n_members ? n : (int)w->n_members;
+}
+
+static bool has_walk(const yoke_twin_settings* s) {
+  for (size_t i = 0; i < s->n_unknowns; i++) {
+    if (s->unknowns[i].walk > 0 && !is_offset(s->unknowns[i].name)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static yoke_status make_instances(black_twin* w, const yoke_unit_args* args) {
+  const yoke_instances_setup setup = {.ops = w->file->inner,
+                                      .args = args,
+                                      .n = w->file->n_inner,
+                                      .n_threads = choose_threads(w, args),
+                                      .h = w->h,
+                                      .has_work = has_walk(w->settings)};
+  const yoke_sink sink = yoke__messages_sink(&w->messages);
+  YOKE_TRY(yoke__instances_create(&setup, &w->arena, &w->instances, &sink));
+  w->unit = yoke__instances_unit(w->instances, 0);
+  return YOKE_OK;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// names
+
+static bool is_same_text(const char* a, const char* b) {
+  while (*a != '\0' && tolower((unsigned char)*a) == tolower((unsigned char)*b)) {
+    a++;
+    b++;
+  }
+  return *a == *b;
+}
+
+// Names with brackets come in small letters out of the system file, whatever they are in the unit.
+static bool find_variable(const yoke_unit* unit, const char* name, size_t* variable,
+                          size_t* element) {
+  if (yoke__unit_find_element(unit, name, variable, element)) {
+    return true;
+  }
+  *element = 0;
+  for (size_t i = 0; i < unit->info->n_variables && strchr(name, '(') != NULL; i++) {
+    if (is_same_text(name, unit->info->variables[i].name)) {
+      *variable = i;
+      return true;
+    }
+  }
+  return false;
+}
+
+static yoke_status refuse(black_twin* w, yoke_place place, const char* role, const char* name,
+                          const char* why) {
+  return yoke__error(&w->messages, place, "%s '%s': %s", role, name, why);
+}
+
+// The place of a real output in the vector of outputs, or a message.
+static yoke_status find_output(black_twin* w, const char* role, const char* name, yoke_place place,
+                               size_t* variable, size_t* at) {
+  size_t element;
+  if (!find_variable(w->unit, name, variable, &element)) {
+    return refuse(w, place, role, name, "the unit has no such variable");
+  }
+  const yoke_variable* v = &w->unit->info->variables[*variable];
+  if (v->type != YOKE_REAL || v->causality != YOKE_OUTPUT) {
+    return refuse(w, place, role, name, "it is not a real output of the unit");
+  }
+  if (yoke__variable_count(v) > 1 && strcmp(name, v->name) == 0) {
+    return refuse(w, place, role, name, "it is an array: name one element");
+  }
+  *at = w->unit->dense[*variable] + element;
+  return YOKE_OK;
+}
+
+static size_t add_row(black_twin* w, size_t at, size_t variable) {
+  for (size_t i = 0; i < w->n_rows; i++) {
+    if (w->rows[i] == at) {
+      return i;
+    }
+  }
+  w->rows[w->n_rows] = at;
+  w->row_variables[w->n_rows] = variable;
+  return w->n_rows++;
+}
+
+static yoke_status find_sensors(black_twin* w, yoke_deviation_sensor sensors[]) {
+  yoke_status status = YOKE_OK;
+  for (size_t i = 0; i < w->n_sensors; i++) {
+    const yoke_twin_sensor* given = &w->settings->sensors[i];
+    size_t variable, at;
+    if (find_output(w, "sensor", given->name, given->place, &variable, &at) < 0) {
+      status = YOKE_BAD_INPUT;
+      continue;
+    }
+    sensors[i] = (yoke_deviation_sensor){add_row(w, at, variable), given->sigma};
+    if (!(given->sigma > 0)) {
+      status = refuse(w, given->place, "sensor", given->name,
+                      "a twin of a black box needs 'sigma', the standard deviation of its noise");
+    }
+  }
+  return status;
+}
+
+static yoke_status find_outputs(black_twin* w) {
+  yoke_status status = YOKE_OK;
+  for (size_t i = 0; i < w->settings->n_outputs; i++) {
+    const yoke_twin_output* given = &w->settings->outputs[i];
+    size_t variable, at;
+    if (find_output(w, "output", given->name, given->place, &variable, &at) < 0) {
+      status = YOKE_BAD_INPUT;
+    } else {
+      (void)add_row(w, at, variable);
+    }
+  }
+  if (w->settings->n_outputs > 0) {
+    return status;
+  }
+  if (w->unit->n_y > MOST_ROWS) {
+    return yoke__error(&w->messages, w->file->settings.place,
+                       "the unit has %zu outputs: name those of interest, such as outputs: [t1]",
+                       w->unit->n_y);
+  }
+  for (size_t i = 0; i < w->unit->info->n_variables; i++) {
+    const yoke_variable* v = &w->unit->info->variables[i];
+    for (size_t k = 0;
+         v->type == YOKE_REAL && v->causality == YOKE_OUTPUT && k < yoke__variable_count(v); k++) {
+      (void)add_row(w, w->unit->dense[i] + k, i);
+    }
+  }
+  return status;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// unknowns
+
+// "offset(t1)": the sensor.
+static yoke_status find_offset(black_twin* w, const yoke_twin_unknown* given, black_unknown* u) {
+  const size_t n = strlen(given->name) - 8;
+  u->kind = BLACK_OFFSET;
+  u->what = "offset of a sensor";
+  for (size_t i = 0; i < w->n_sensors; i++) {
+    const char* name = w->settings->sensors[i].name;
+    if (strlen(name) == n && strncmp(name, given->name + 7, n) == 0) {
+      u->place = i;
+      return YOKE_OK;
+    }
+  }
+  return refuse(w, given->place, "unknown", given->name, "there is no such sensor");
+}
+
+static yoke_status find_unknown(black_twin* w, const yoke_twin_unknown* given, black_unknown* u,
+                                double* start) {
+  *u = (black_unknown){.given = given};
+  *start = 0;
+  if (is_offset(given->name)) {
+    return find_offset(w, given, u);
+  }
+  size_t variable, element;
+  if (!find_variable(w->unit, given->name, &variable, &element)) {
+    return refuse(w, given->place, "unknown", given->name, "the unit has no such variable");
+  }
+  const yoke_variable* v = &w->unit->info->variables[variable];
+  const bool is_whole = yoke__variable_count(v) > 1 && strcmp(given->name, v->name) == 0;
+  if (v->type != YOKE_REAL || is_whole) {
+    return refuse(w, given->place, "unknown", given->name, "it is not one real number");
+  }
+  u->dim = v->dim;
+  *start = v->start;
+  if (v->causality == YOKE_INPUT) {
+    u->kind = BLACK_INPUT;
+    u->what = "input";
+    u->place = w->unit->dense[variable] + element;
+    return YOKE_OK;
+  }
+  u->kind = BLACK_PARAMETER;
+  u->what = "parameter";
+  u->place = w->n_parameters;
+  if (v->causality != YOKE_TUNABLE) {
+    return refuse(w, given->place, "unknown", given->name,
+                  v->causality == YOKE_PARAMETER
+                      ? "it cannot change while the unit runs: only inputs and tunable parameters "
+                        "can be estimated"
+                      : "it is neither an input nor a tunable parameter of the unit");
+  }
+  if (yoke__variable_count(v) > 1) {
+    return refuse(w, given->place, "unknown", given->name, "it is an element of an array");
+  }
+  w->parameters[w->n_parameters++] = variable;
+  return YOKE_OK;
+}
+
+static double or_else(double given, double other) {
+  return isnan(given) ? other : given;
+}
+
+static yoke_status choose_numbers(black_twin* w, const yoke_twin_unknown* given, black_unknown* u,
+                                  double start, yoke_deviation_unknown* to) {
+  const double first = or_else(given->start, start), guess = HALF * fabs(first);
+  u->has_default_sd = isnan(given->sd);
+  u->is_bounded = !isnan(given->lower);
+  *to = (yoke_deviation_unknown){
+      .start = first,
+      .sd = or_else(given->sd, guess),
+      .walk = or_else(given->walk, 0),
+      .lower = or_else(given->lower, -(double)INFINITY),
+      .upper = or_else(given->upper, (double)INFINITY),
+      .sensor = u->kind == BLACK_OFFSET ? u->place : YOKE_DEVIATION_OUTPUT,
+  };
+  to->is_fast = to->walk > 0 && u->kind == BLACK_INPUT;
+  if (!(to->sd > 0)) {
+    return refuse(w, given->place, "unknown", given->name,
+                  "its guess is 0, which does not tell how unsure it is: give 'sd'");
+  }
+  if (u->kind == BLACK_INPUT && isnan(given->walk)) {
+    return refuse(w, given->place, "unknown", given->name,
+                  "an input needs 'walk', how much it drifts per square root of a second (0: it "
+                  "is constant)");
+  }
+  return to->start > to->lower && to->start < to->upper
+             ? YOKE_OK
+             : refuse(w, given->place, "unknown", given->name,
+                      "its start must lie between its bounds");
+}
+
+static yoke_status find_unknowns(black_twin* w, yoke_deviation_unknown unknowns[]) {
+  yoke_status status = YOKE_OK;
+  for (size_t i = 0; i < w->n_unknowns; i++) {
+    const yoke_twin_unknown* given = &w->settings->unknowns[i];
+    double start;
+    if (find_unknown(w, given, &w->unknowns[i], &start) < 0 ||
+        choose_numbers(w, given, &w->unknowns[i], start, &unknowns[i]) < 0) {
+      status = YOKE_BAD_INPUT;
+    }
+    for (size_t k = 0; k < i; k++) {
+      const black_unknown *a = &w->unknowns[k], *b = &w->unknowns[i];
+      if (status >= 0 && a->kind == b->kind && a->place == b->place) {
+        status = refuse(w, given->place, "unknown", given->name, "it is named twice");
+      }
+    }
+  }
+  return status;
+}
+
+// Inputs of the unit that are not unknown.
+static yoke_status find_known(black_twin* w) {
+  size_t* known = yoke__arena_array(&w->arena, w->unit->n_u + 1, sizeof *known);
+  YOKE_TRY_MEMORY(known);
+  for (size_t i = 0; i < w->unit->n_u; i++) {
+    bool is_known = true;
+    for (size_t j = 0; j < w->n_unknowns; j++) {
+      is_known = is_known && !(w->unknowns[j].kind == BLACK_INPUT && w->unknowns[j].place == i);
+    }
+    if (is_known) {
+      known[w->n_known++] = i;
+    }
+  }
+  w->known = known;
+  return YOKE_OK;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// the estimator
+
+static yoke_status take_memory(black_twin* w) {
+  yoke_arena* arena = &w->arena;
+  const size_t n_y = w->n_members * w->unit->n_y, n_u = w->n_members * w->unit->n_u;
+  const size_t n_reals = 2 * (w->n_rows + w->n_unknowns) + w->n_sensors + 1;
+  w->u = yoke__arena_array(arena, w->n_known + w->n_sensors + 1, sizeof(double));
+  w->reals = yoke__arena_array(arena, n_reals, sizeof(double));
+  w->wholes = yoke__arena_array(arena, BLACK_N_WHOLES + w->n_unknowns, sizeof(int64_t));
+  w->infos = yoke__arena_array(arena, w->n_known + w->n_sensors + 1, sizeof *w->infos);
+  w->sequence = yoke__arena_array(arena, w->n_sensors + 1, sizeof *w->sequence);
+  w->pending = yoke__arena_array(arena, w->n_sensors + 1, sizeof(double));
+  w->reading = yoke__arena_array(arena, w->n_sensors + 1, sizeof(double));
+  w->have = yoke__arena_array(arena, w->n_sensors + 1, sizeof(bool));
+  w->inner_u = yoke__arena_array(arena, n_u + 1, sizeof(double));
+  w->inner_parameters =
+      yoke__arena_array(arena, w->n_members * w->n_parameters + 1, sizeof(double));
+  w->inner_y = yoke__arena_array(arena, n_y + 1, sizeof(double));
+  w->start_y = yoke__arena_array(arena, w->unit->n_y + 1, sizeof(double));
+  return yoke__arena_status(arena);
+}
+
+static yoke_status make_black(black_twin* w, const yoke_deviation_sensor sensors[],
+                              const yoke_deviation_unknown unknowns[]) {
+  const double gate = w->settings->gate;
+  const yoke_black_setup setup = {
+      .shadow = {.filter = {.n_outputs = w->n_rows,
+                            .n_unknowns = w->n_unknowns,
+                            .n_sensors = w->n_sensors,
+                            .unknowns = unknowns,
+                            .sensors = sensors,
+                            .h = w->h,
+                            .gate = isnan(gate) ? 0 : gate}},
+      .box = yoke__twin_black_box(w),
+      .n_known = w->n_known,
+      .n_sets = w->n_sets,
+      .n_history = HISTORY,
+  };
+  w->black = yoke__black_prepare(&setup, &w->arena);
+  return w->black == NULL ? YOKE_NO_MEMORY : YOKE_OK;
+}
+
+// Names of what is there, before anything is made with them.
+static yoke_status find_all(black_twin* w, yoke_deviation_sensor** sensors,
+                            yoke_deviation_unknown** unknowns) {
+  yoke_arena* arena = &w->arena;
+  w->n_sensors = w->settings->n_sensors;
+  w->n_unknowns = w->settings->n_unknowns;
+  const size_t n_rows = w->unit->n_y + w->n_sensors + 1;
+  w->rows = yoke__arena_array(arena, n_rows, sizeof *w->rows);
+  w->row_variables = yoke__arena_array(arena, n_rows, sizeof *w->row_variables);
+  w->unknowns = yoke__arena_array(arena, w->n_unknowns + 1, sizeof *w->unknowns);
+  w->parameters = yoke__arena_array(arena, w->n_unknowns + 1, sizeof *w->parameters);
+  *sensors = yoke__arena_array(arena, w->n_sensors + 1, sizeof **sensors);
+  *unknowns = yoke__arena_array(arena, w->n_unknowns + 1, sizeof **unknowns);
+  YOKE_TRY(yoke__arena_status(arena));
+  w->sensors = *sensors;
+  if (w->n_unknowns > YOKE_BLACK_MOST_UNKNOWNS) {
+    return yoke__error(&w->messages, w->file->settings.place, "more than %d unknowns",
+                       YOKE_BLACK_MOST_UNKNOWNS);
+  }
+  const yoke_status in_sensors = find_sensors(w, *sensors);
+  const yoke_status in_outputs = find_outputs(w);
+  const yoke_status in_unknowns = find_unknowns(w, *unknowns);
+  YOKE_TRY(in_sensors);
+  YOKE_TRY(in_outputs);
+  YOKE_TRY(in_unknowns);
+  return find_known(w);
+}
+
+static yoke_status fill_figures(black_twin* w, const yoke_deviation_sensor sensors[],
+                                const yoke_deviation_unknown unknowns[]) {
+  w->sensor_figures = yoke__arena_array(&w->arena, w->n_sensors + 1, sizeof *w->sensor_figures);
+  w->unknown_figures = yoke__arena_array(&w->arena, w->n_unknowns + 1, sizeof *w->unknown_figures);
+  YOKE_TRY(yoke__arena_status(&w->arena));
+  for (size_t i = 0; i < w->n_sensors; i++) {
+    const yoke_variable* v = &w->unit->info->variables[w->row_variables[sensors[i].output]];
+    w->sensor_figures[i] = (yoke_unit_twin_sensor){
+        .name = w->settings->sensors[i].name, .dim = v->dim, .sigma = sensors[i].sigma};
+  }
+  for (size_t j = 0; j < w->n_unknowns; j++) {
+    const black_unknown* u = &w->unknowns[j];
+    w->unknown_figures[j] = (yoke_unit_twin_unknown){.name = u->given->name,
+                                                     .dim = u->dim,
+                                                     .what = u->what,
+                                                     .start = unknowns[j].start,
+                                                     .sd = unknowns[j].sd,
+                                                     .walk = unknowns[j].walk,
+                                                     .lower = unknowns[j].lower,
+                                                     .upper = unknowns[j].upper,
+                                                     .has_default_sd = u->has_default_sd};
+  }
+  return YOKE_OK;
+}
+
+yoke_status yoke__twin_black_make(black_twin* w, const yoke_unit_args* args) {
+  yoke_deviation_sensor* sensors = NULL;
+  yoke_deviation_unknown* unknowns = NULL;
+  w->h = w->file->settings.call_step;
+  if (!(w->h > 0)) {
+    return yoke__error(&w->messages, w->file->settings.place, "a twin needs a fixed step");
+  }
+  w->n_members = count_members(w->settings);
+  w->n_sets = w->file->n_inner / w->n_members;
+  YOKE_TRY(make_instances(w, args));
+  YOKE_TRY(find_all(w, &sensors, &unknowns));
+  YOKE_TRY(yoke__instances_choose(w->instances, w->parameters, w->n_parameters, &w->arena));
+  YOKE_TRY(take_memory(w));
+  YOKE_TRY(make_black(w, sensors, unknowns));
+  YOKE_TRY(fill_figures(w, sensors, unknowns));
+  return yoke__twin_black_lay_out(w);
+}
