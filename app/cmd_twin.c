@@ -93,7 +93,8 @@ static void print_sensors(const yoke_twin_watch* w) {
 
 static void print_watch(const yoke_twin_watch* w) {
   print_values("unknowns at the end", w->unknowns, w->n_unknowns);
-  print_values("temperatures at the end", w->outputs, w->n_outputs);
+  print_values(w->is_black_box ? "outputs at the end" : "temperatures at the end", w->outputs,
+               w->n_outputs);
   print_sensors(w);
   if (w->n_resets > 0) {
     printf("the filter started anew %lld time%s\n", (long long)w->n_resets,

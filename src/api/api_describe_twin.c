@@ -38,7 +38,8 @@ static void describe_unknown(const yoke_unit_twin_unknown* u, yoke_json* json) {
 
 void yoke__describe_twin(const yoke_unit* unit, yoke_json* json) {
   yoke_unit_twin_figures f;
-  if (!yoke__unit_twin_figures(unit->ops, unit->self, &f)) {
+  if (!yoke__unit_twin_figures(unit->ops, unit->self, &f) &&
+      !yoke__twin_black_figures(unit->ops, unit->self, &f)) {
     return;
   }
   yoke__json_begin_object(json, "twin");

@@ -305,8 +305,15 @@ yoke_twin_verdict yoke__black_verdict(const yoke_black* b, yoke_finding* why) {
   if (yoke__black_find_far(b, &excursion) < b->n_unknowns && verdict != YOKE_TWIN_DIVERGED) {
     verdict = YOKE_TWIN_INCONSISTENT;
   }
-  const bool is_early = (b->is_wanted && b->n_passes == 1) || !yoke__shadow_has_model(s->shadow);
-  return is_early && verdict != YOKE_TWIN_DIVERGED ? YOKE_TWIN_STARTING : verdict;
+  return yoke__black_is_early(b) && verdict != YOKE_TWIN_DIVERGED ? YOKE_TWIN_STARTING : verdict;
+}
+
+bool yoke__black_is_early(const yoke_black* b) {
+  return (b->is_wanted && b->n_passes == 1) || !yoke__shadow_has_model(b->sets[b->now].shadow);
+}
+
+uint64_t yoke__black_start_steps(void) {
+  return N_SKIP;
 }
 
 uint32_t yoke__black_passes(const yoke_black* b) {

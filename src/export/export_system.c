@@ -110,7 +110,8 @@ static yoke_status make_system(yoke_export_unit* e, const char* name) {
     yoke__error(&e->messages, alone->type_place, "unit '%s' is an FMU already", alone->name);
     return YOKE_BAD_INPUT;
   }
-  if (alone->kind == YOKE_KIND_TWIN && !yoke__path_is_netlist(alone->type)) {
+  if (alone->kind == YOKE_KIND_TWIN &&
+      (alone->twin.box != YOKE_KIND_NONE || !yoke__path_is_netlist(alone->type))) {
     yoke__error(
         &e->messages, alone->type_place,
         "unit '%s' is the twin of '%.80s', which cannot be exported: only twins of netlists "

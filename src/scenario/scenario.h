@@ -227,6 +227,12 @@ typedef struct yoke_scenario_sensor {
   double sigma;  // standard deviation of its noise; 0: not given
 } yoke_scenario_sensor;
 
+// An output of interest of the unit behind a twin.
+typedef struct yoke_scenario_output {
+  const char* name;
+  yoke_place place;
+} yoke_scenario_output;
+
 // What the filter works with, of an unknown resistance.
 typedef enum yoke_scenario_as {
   YOKE_AS_DEFAULT,
@@ -242,6 +248,10 @@ typedef struct yoke_scenario_unknown {
 } yoke_scenario_unknown;
 
 typedef struct yoke_scenario_twin {
+  yoke_unit_kind
+      box;  // of a twin of a unit that is a black box; YOKE_KIND_NONE: of the network of a netlist
+  const yoke_scenario_output* outputs;  // of the box
+  size_t n_outputs;
   const yoke_scenario_sensor* sensors;
   size_t n_sensors;
   const yoke_scenario_unknown* unknowns;
@@ -295,6 +305,13 @@ typedef struct yoke_scenario_unit {
   const yoke_scenario_through* feedthrough;  // outputs of which the file says it
   size_t n_feedthrough;
 } yoke_scenario_unit;
+
+// Its quantities are those of a netlist, whose names ignore case.
+static inline bool yoke__scenario_has_netlist(const yoke_scenario_unit* unit) {
+  const yoke_unit_kind box = unit->twin.box;
+  return unit->kind == YOKE_KIND_CIRCUIT ||
+         (unit->kind == YOKE_KIND_TWIN && (box == YOKE_KIND_NONE || box == YOKE_KIND_CIRCUIT));
+}
 
 typedef struct yoke_scenario_endpoint {
   const char* unit;

@@ -112,14 +112,11 @@ void yoke__netlist_settings_read(yoke_reader* reader, yoke_scenario_unit* unit) 
 
 // ---- signals
 
-static bool has_netlist(const yoke_scenario_unit* unit) {
-  return unit->kind == YOKE_KIND_CIRCUIT || unit->kind == YOKE_KIND_TWIN;
-}
-
 static bool is_circuit(const yoke_scenario* s, const char* name, size_t n) {
   for (size_t i = 0; i < s->n_units; i++) {
     const yoke_scenario_unit* unit = &s->units[i];
-    if (has_netlist(unit) && strlen(unit->name) == n && strncmp(unit->name, name, n) == 0) {
+    if (yoke__scenario_has_netlist(unit) && strlen(unit->name) == n &&
+        strncmp(unit->name, name, n) == 0) {
       return true;
     }
   }
@@ -221,7 +218,7 @@ static void lower_signal_limits(yoke_reader* reader, yoke_scenario* s) {
 void yoke__netlist_signals_read(yoke_reader* reader, yoke_scenario* s) {
   bool has_any = false;
   for (size_t i = 0; i < s->n_units; i++) {
-    has_any = has_any || has_netlist(&s->units[i]);
+    has_any = has_any || yoke__scenario_has_netlist(&s->units[i]);
   }
   if (!has_any) {
     return;

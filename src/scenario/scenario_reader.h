@@ -77,6 +77,7 @@ extern const yoke_shape yoke__shape_inputs;  // of a port or a twin
 extern const yoke_shape yoke__shape_sensors;
 extern const yoke_shape yoke__shape_unknowns;
 extern const yoke_shape yoke__shape_noise;
+extern const yoke_shape yoke__shape_box;  // behind `twin`
 
 // Reads all keys of a map by its table; unknown keys are errors that name the nearest known one.
 // where: what the map is, for messages ("the file", "'time'"). Anything but a map is an error;
@@ -212,6 +213,8 @@ void yoke__signals_read(yoke_reader* reader, const yoke_node* node, yoke_scenari
 // Twins (scenario_twin.c).
 yoke_key_reader yoke__read_unknowns, yoke__read_filter, yoke__read_reset;  // yoke_scenario_twin
 extern const yoke_scenario_twin yoke__no_twin;                             // the defaults
+// `twin: {fmu: motor.fmu, outputs: [t_magnet]}`: the unit behind a twin.
+void yoke__read_box(yoke_reader* reader, const yoke_node* node, yoke_scenario_unit* unit);
 // When all other keys of the unit were read: `sensors` and `inputs` of a twin; its keys at a unit that is none.
 void yoke__read_twin(yoke_reader* reader, const yoke_node* node, yoke_scenario_unit* unit,
                      const char* where);

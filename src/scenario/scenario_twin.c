@@ -268,6 +268,74 @@ void yoke__read_unknowns(yoke_reader* reader, const yoke_node* node, void* to, c
   twin->unknowns = all;
 }
 
+// ---- the unit behind a twin that is a black box
+
+static void read_box_kind(yoke_reader* reader, const yoke_node* node, void* to, const void* rule) {
+  (void)rule;
+  yoke_scenario_unit* unit = to;
+  if (unit->twin.box != YOKE_KIND_NONE) {
+    yoke__error(reader->messages, node->key_place,
+                "a second kind '%s': the unit behind the twin is already given by '%s'", node->key,
+                yoke_unit_kind_text(unit->twin.box));
+    return;
+  }
+  for (int i = 0; i < YOKE_N_KINDS; i++) {
+    const yoke_unit_kind kind = (yoke_unit_kind)i;
+    unit->twin.box = strcmp(yoke_unit_kind_text(kind), node->key) == 0 ? kind : unit->twin.box;
+  }
+  unit->type_place = node->place;
+  yoke__read_text(reader, node, &unit->type);
+}
+
+static void read_box_outputs(yoke_reader* reader, const yoke_node* node, void* to,
+                             const void* rule) {
+  (void)rule;
+  yoke_scenario_unit* unit = to;
+  const yoke_scenario_name* names = NULL;
+  size_t n = 0;
+  if (!yoke__read_names(reader, node, &names, &n)) {
+    return;
+  }
+  yoke_scenario_output* all = yoke__reader_array(reader, n + 1, sizeof *all);
+  for (size_t i = 0; all != NULL && i < n; i++) {
+    all[i] = (yoke_scenario_output){netlist_name(reader, names[i].text), names[i].place};
+  }
+  unit->twin.outputs = all;
+  unit->twin.n_outputs = all == NULL ? 0 : n;
+}
+
+static const yoke_key box_keys[] = {
+    {"model", read_box_kind, &yoke__shape_value, 0, NULL},
+    {"fmu", read_box_kind, &yoke__shape_value, 0, NULL},
+    {"circuit", read_box_kind, &yoke__shape_value, 0, NULL},
+    {"library", NULL, &yoke__shape_value, 0, NULL},
+    {"outputs", read_box_outputs, &yoke__shape_value, 0, NULL},
+};
+static const yoke_shape box_keys_shape = YOKE_SHAPE_OF(box_keys);
+const yoke_shape yoke__shape_box = {.kind = YOKE_SHAPE_FREE};  // a text too
+
+void yoke__read_box(yoke_reader* reader, const yoke_node* node, yoke_scenario_unit* unit) {
+  if (!yoke__shape_walk(reader, node, &box_keys_shape, "'twin'", unit)) {
+    return;
+  }
+  const yoke_node* library = yoke__node_first_of(node, (const char* const[]){"library", NULL});
+  if (library != NULL && unit->twin.box != YOKE_KIND_FMU && unit->twin.box != YOKE_KIND_CIRCUIT) {
+    // the library is the type then, and the name of the model that of a unit in it
+    unit->model = unit->type;
+    unit->model_place = unit->type_place;
+    unit->twin.box = YOKE_KIND_LIBRARY;
+    unit->type = NULL;
+    unit->type_place = library->place;
+    yoke__read_text(reader, library, &unit->type);
+  }
+  if (unit->twin.box == YOKE_KIND_NONE) {
+    yoke__error(reader->messages, node->place,
+                "'twin': expected a netlist, or one of model, fmu, circuit and library, such as "
+                "twin: {fmu: motor.fmu}");
+    unit->is_kind_refused = true;
+  }
+}
+
 // ---- the rest
 
 #define OF(field) offsetof(yoke_scenario_twin, field)
@@ -296,20 +364,64 @@ void yoke__read_reset(yoke_reader* reader, const yoke_node* node, void* to, cons
   yoke__key_integer(reader, node, &((yoke_scenario_twin*)to)->most_resets, &reset_range);
 }
 
-static void refuse_keys(yoke_reader* reader, const yoke_node* node, const char* where) {
-  static const struct {
-    const char *key, *why;
-  } refused[] = {
-      {"port", "a twin runs beside the machine, not behind a port: leave out 'port'"},
-      {"isolate", "a twin runs in this process: leave out 'isolate'"},
-      {"feedthrough", "no output of a twin follows an input at once: leave out 'feedthrough'"},
-      {"outputs", "'outputs' are those of the netlist: name them there with .output"},
-      {"values", "'values' is not for twins: write 'with' or 'start'"},
-  };
-  for (size_t i = 0; i < YOKE_COUNT(refused); i++) {
+typedef struct refusal {
+  const char *key, *why;
+} refusal;
+
+static void refuse_keys(yoke_reader* reader, const yoke_node* node, const char* where,
+                        const refusal refused[], size_t n) {
+  for (size_t i = 0; i < n; i++) {
     const yoke_node* key = yoke__node_first_of(node, (const char* const[]){refused[i].key, NULL});
     if (key != NULL) {
       yoke__error(reader->messages, key->key_place, "%s: %s", where, refused[i].why);
+    }
+  }
+}
+
+static const refusal of_twins[] = {
+    {"port", "a twin runs beside the machine, not behind a port: leave out 'port'"},
+    {"feedthrough", "no output of a twin follows an input at once: leave out 'feedthrough'"},
+    {"values", "'values' is not for twins: write 'with' or 'start'"},
+};
+static const refusal of_networks[] = {
+    {"isolate", "a twin runs in this process: leave out 'isolate'"},
+    {"outputs", "'outputs' are those of the netlist: name them there with .output"},
+};
+// What a filter cannot do that knows its unit by inputs and outputs alone.
+static const refusal of_boxes[] = {
+    {"outputs", "name the outputs of interest beside the unit: twin: {fmu: motor.fmu, outputs: "
+                "[t_magnet]}"},
+    {"filter", "there is one filter for units that are black boxes: leave out 'filter'"},
+    {"reset", "the filter on a black box begins again by itself: leave out 'reset'"},
+    {"late", "a twin of a black box cannot go back for a late reading: leave out 'late'"},
+};
+static const refusal of_box_noise[] = {
+    {"walk", "the states of a black box have no noise: only 'gate' is for such twins"},
+    {"rate_walk", "the states of a black box have no noise: only 'gate' is for such twins"},
+    {"start", "a black box begins with its own start values: only 'gate' is for such twins"},
+    {"rate_start", "a black box begins with its own start values: only 'gate' is for such twins"},
+    {"jitter", "there is no heat balance in a black box: only 'gate' is for such twins"},
+};
+
+static void refuse_for_box(yoke_reader* reader, const yoke_node* node,
+                           const yoke_scenario_twin* twin, const char* where) {
+  refuse_keys(reader, node, where, of_boxes, YOKE_COUNT(of_boxes));
+  const yoke_node* noise = yoke__node_first_of(node, (const char* const[]){"noise", NULL});
+  if (noise != NULL && noise->kind == YOKE_NODE_MAP) {
+    refuse_keys(reader, noise, "'noise'", of_box_noise, YOKE_COUNT(of_box_noise));
+  }
+  for (size_t i = 0; i < twin->n_connections; i++) {
+    const yoke_scenario_connection* c = &twin->connections[i];
+    if (c->is_held && c->delay.is_given) {
+      yoke__error(reader->messages, c->delay.place,
+                  "%s: a twin of a black box cannot go back for a late reading: leave out 'delay'",
+                  where);
+    }
+  }
+  for (size_t i = 0; i < twin->n_unknowns; i++) {
+    if (twin->unknowns[i].as != YOKE_AS_DEFAULT) {
+      yoke__error(reader->messages, twin->unknowns[i].as_place,
+                  "'as' is for resistances of a netlist; this is a twin of a unit");
     }
   }
 }
@@ -341,7 +453,11 @@ void yoke__twin_keys_refuse(yoke_reader* reader, const yoke_node* node,
 
 void yoke__read_twin(yoke_reader* reader, const yoke_node* node, yoke_scenario_unit* unit,
                      const char* where) {
-  refuse_keys(reader, node, where);
+  const bool is_box = unit->twin.box != YOKE_KIND_NONE;
+  refuse_keys(reader, node, where, of_twins, YOKE_COUNT(of_twins));
+  if (!is_box) {
+    refuse_keys(reader, node, where, of_networks, YOKE_COUNT(of_networks));
+  }
   const yoke_node* sensors =
       map_at(reader, node, "sensors", "a map of sensors such as t(s1): {from: rig.t1, sigma: 0.5}");
   const yoke_node* inputs =
@@ -360,6 +476,9 @@ void yoke__read_twin(yoke_reader* reader, const yoke_node* node, yoke_scenario_u
     read_inputs(reader, inputs, unit, connections);
   }
   unit->twin.connections = connections;
+  if (is_box) {
+    refuse_for_box(reader, node, &unit->twin, where);
+  }
   if (yoke__node_child(node, "sensors") == NULL || (sensors != NULL && sensors->n_children == 0)) {
     yoke__error(reader->messages, unit->place,
                 "%s has no sensors: write for example sensors: {t(s1): {from: rig.t1, sigma: 0.5}}",

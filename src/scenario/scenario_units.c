@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/base_check.h"
+#include "base/base_path.h"
 #include "scenario/scenario_reader.h"
 
 static void read_kind(yoke_reader* reader, const yoke_node* node, void* to, const void* rule) {
@@ -23,7 +24,14 @@ static void read_kind(yoke_reader* reader, const yoke_node* node, void* to, cons
     unit->kind = strcmp(yoke_unit_kind_text(kind), node->key) == 0 ? kind : unit->kind;
   }
   unit->type_place = node->place;
+  if (unit->kind == YOKE_KIND_TWIN && node->kind == YOKE_NODE_MAP) {
+    yoke__read_box(reader, node, unit);
+    return;
+  }
   yoke__read_text(reader, node, &unit->type);
+  if (unit->kind == YOKE_KIND_TWIN && unit->type != NULL && yoke__path_is_fmu(unit->type)) {
+    unit->twin.box = YOKE_KIND_FMU;
+  }
 }
 
 // The library is the type then, and the name of the model that of a unit in it.
@@ -374,7 +382,7 @@ static const yoke_key unit_keys[] = {
     {"model", read_kind, &yoke__shape_value, 0, NULL},
     {"fmu", read_kind, &yoke__shape_value, 0, NULL},
     {"circuit", read_kind, &yoke__shape_value, 0, NULL},
-    {"twin", read_kind, &yoke__shape_value, 0, NULL},
+    {"twin", read_kind, &yoke__shape_box, 0, NULL},
     {"library", NULL, &yoke__shape_value, 0, NULL},
     {"with", read_with, &variables_shape, 0, NULL},
     {"start", read_start, &variables_shape, 0, NULL},
@@ -441,14 +449,16 @@ static void check_kind(yoke_reader* reader, const yoke_node* node, yoke_scenario
   if (unit->kind == YOKE_KIND_NONE || unit->is_law) {
     return;
   }
-  if (option != NULL && unit->kind != YOKE_KIND_FMU) {
+  // a twin of a unit takes what that unit takes
+  const yoke_unit_kind kind = unit->kind == YOKE_KIND_TWIN ? unit->twin.box : unit->kind;
+  if (option != NULL && kind != YOKE_KIND_FMU) {
     yoke__error(reader->messages, option->key_place, "%s: '%s' is for FMUs", where, option->key);
   }
   if (solver == NULL) {
     return;
   }
-  const bool is_circuit = unit->kind == YOKE_KIND_CIRCUIT;
-  if (!is_circuit && unit->kind != YOKE_KIND_FMU) {
+  const bool is_circuit = kind == YOKE_KIND_CIRCUIT;
+  if (!is_circuit && kind != YOKE_KIND_FMU) {
     yoke__error(reader->messages, solver->key_place, "%s: 'solver' is for FMUs and circuits",
                 where);
     return;
@@ -522,7 +532,7 @@ static void read_unit(yoke_reader* reader, const yoke_node* node, bool is_law,
     yoke__error(reader->messages, unit->step.place,
                 "%s: 'step' and 'calls' both say how often it is called: leave out one", where);
   }
-  if (unit->kind == YOKE_KIND_CIRCUIT || unit->kind == YOKE_KIND_TWIN) {
+  if (yoke__scenario_has_netlist(unit)) {
     yoke__netlist_settings_read(reader, unit);
   }
 }

@@ -189,6 +189,13 @@ static yoke_status find_unit(tuner* t) {
       t->unit = &t->system->units[i];
     }
   }
+  if (t->unit != NULL &&
+      yoke__twin_black_inside(t->unit->unit.ops, t->unit->unit.self, &t->inside)) {
+    return yoke_fail(t->sink, YOKE_BAD_INPUT,
+                     "'%s' is the twin of a unit, and only twins of netlists can be tuned: run "
+                     "without --tune, the filter begins again by itself when it knows better",
+                     t->study->unit);
+  }
   return t->unit != NULL &&
                  yoke__unit_twin_inside(t->unit->unit.ops, t->unit->unit.self, &t->inside)
              ? YOKE_OK

@@ -24,7 +24,8 @@ static const yoke_system_unit* find_twin(const yoke_twin_watch* w) {
 
 static bool look_inside(const yoke_twin_watch* w, yoke_unit_twin_inside* inside) {
   const yoke_system_unit* unit = find_twin(w);
-  return unit != NULL && yoke__unit_twin_inside(unit->unit.ops, unit->unit.self, inside);
+  return unit != NULL && (yoke__unit_twin_inside(unit->unit.ops, unit->unit.self, inside) ||
+                          yoke__twin_black_inside(unit->unit.ops, unit->unit.self, inside));
 }
 
 static const yoke_variable* find_variable(const yoke_unit_info* info, const char* prefix,
@@ -84,6 +85,7 @@ yoke_status yoke__twin_watch_begin(yoke_twin_watch* w, const yoke_twin_study* st
   }
   const yoke_unit_info* info = find_twin(w)->unit.info;
   w->n_start = inside.n_start;
+  w->is_black_box = inside.setup == NULL;
   w->unknowns = yoke__arena_array(&w->arena, inside.n_unknowns + 1, sizeof *w->unknowns);
   w->sensors = yoke__arena_array(&w->arena, inside.n_sensors + 1, sizeof *w->sensors);
   w->outputs = yoke__arena_array(&w->arena, info->n_variables + 1, sizeof *w->outputs);
@@ -121,7 +123,7 @@ void yoke__twin_watch_step(yoke_twin_watch* w) {
   w->is_past_start = is_past;
   for (size_t i = 0; i < w->n_sensors; i++) {
     double innovation = 0, sd = 0;
-    yoke__estimate_innovation(inside.filter, i, &innovation, &sd);
+    inside.innovation(find_twin(w)->unit.self, i, &innovation, &sd);
     if (isfinite(innovation) && isfinite(sd)) {
       if (w->sensors[i].n++ == w->sensors[i].n_start) {
         w->squares[i] = w->variances[i] = 0;
@@ -170,12 +172,12 @@ static const char* reason_text(yoke_estimate_reason reason) {
 }
 
 static void write_verdict(yoke_twin_watch* w, const yoke_unit_twin_inside* inside) {
-  yoke_finding why = {.statistic = YOKE_STATISTIC_NONE};
+  const yoke_finding why = inside->why;
   uint64_t n = 0;
   for (size_t i = 0; i < w->n_sensors; i++) {
     n += w->sensors[i].n;
   }
-  w->verdict = yoke__consistency_verdict(inside->consistency, inside->has_diverged, &why);
+  w->verdict = inside->verdict;
   const bool is_above = why.value > why.high, has_sensor = why.statistic != YOKE_STATISTIC_NIS;
   if (inside->far < inside->n_unknowns && w->verdict < YOKE_TWIN_INCONSISTENT) {
     const yoke_unit_twin_unknown* far = &inside->unknowns[inside->far];
@@ -188,11 +190,17 @@ static void write_verdict(yoke_twin_watch* w, const yoke_unit_twin_inside* insid
   }
   switch (w->verdict) {
   case YOKE_TWIN_STARTING:
+    if (inside->is_repeating) {
+      snprintf(w->text, sizeof w->text,
+               "no verdict: what the unit's instances have shown so far is not enough to judge it; "
+               "more readings are needed");
+      return;
+    }
     snprintf(
         w->text, sizeof w->text,
         "no verdict: the first %.4g s belong to the start%s, and %d more readings are needed to "
         "judge it",
-        (double)w->n_start * inside->setup->h,
+        (double)w->n_start * inside->h,
         inside->is_learning ? ", and 1000 readings to the noise of sensors without sigma" : "",
         YOKE_CONSISTENCY_FIRST_LOOK);
     return;

@@ -32,7 +32,8 @@ typedef struct yoke_twin_watch {
   double *squares, *variances;  // per sensor: sums, behind the start
   uint64_t n_start;             // steps that belong to the start
   bool is_past_start;
-  uint64_t n_steps;  // that were seen
+  bool is_black_box;  // of a unit, not of a network
+  uint64_t n_steps;   // that were seen
   int64_t n_resets;
   yoke_twin_verdict verdict;
   char text[512];  // the verdict

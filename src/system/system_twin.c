@@ -1,6 +1,8 @@
 #include "system/system_twin.h"
 
 #include "base/base_check.h"
+#include "system/system_registry.h"
+#include "unit/unit_models.h"
 
 // How late readings may be: as the file says, else as late as its own connections make them.
 static double late_of(const yoke_scenario_twin* twin) {
@@ -39,6 +41,14 @@ const yoke_twin_settings* yoke__system_twin_settings(yoke_system* system,
                                       .lower = u->lower,
                                       .upper = u->upper};
   }
+  yoke_twin_output* outputs =
+      yoke__arena_array(&system->arena, from->n_outputs + 1, sizeof *outputs);
+  if (outputs == NULL) {
+    return NULL;
+  }
+  for (size_t i = 0; i < from->n_outputs; i++) {
+    outputs[i] = (yoke_twin_output){from->outputs[i].name, from->outputs[i].place};
+  }
   *to = (yoke_twin_settings){.sensors = sensors,
                              .unknowns = unknowns,
                              .n_sensors = from->n_sensors,
@@ -52,6 +62,12 @@ const yoke_twin_settings* yoke__system_twin_settings(yoke_system* system,
                              .gate = from->gate,
                              .jitter = from->jitter,
                              .late_s = late_of(from),
-                             .most_resets = from->most_resets};
+                             .most_resets = from->most_resets,
+                             .box = from->box,
+                             .outputs = outputs,
+                             .n_outputs = from->n_outputs};
+  if (from->box == YOKE_KIND_MODEL) {
+    to->box_ops = yoke__models_find(yoke__registry_units(system->registry), unit->type);
+  }
   return to;
 }

@@ -216,7 +216,8 @@ static yoke_unit_wait choose_wait(const yoke_system* system, const yoke_scenario
 
 static bool is_file(const yoke_scenario_unit* source) {
   return source->kind == YOKE_KIND_FMU || source->kind == YOKE_KIND_CIRCUIT ||
-         source->kind == YOKE_KIND_LIBRARY || source->kind == YOKE_KIND_TWIN;
+         source->kind == YOKE_KIND_LIBRARY ||
+         (source->kind == YOKE_KIND_TWIN && source->twin.box != YOKE_KIND_MODEL);
 }
 
 // an FMU, a netlist, a library, or a native model that is to run in a process of its own
@@ -307,6 +308,7 @@ static yoke_status find_type(yoke_system* system, yoke_system_unit* unit) {
     // its table is made with the port; one without a peer was reported
     return source->port.peer == NULL ? YOKE_BAD_INPUT : YOKE_OK;
   }
+  // a model, perhaps behind a twin
   const yoke_unit_ops* ops =
       yoke__models_find(yoke__registry_units(system->registry), source->type);
   if (ops == NULL) {
@@ -317,7 +319,8 @@ static yoke_status find_type(yoke_system* system, yoke_system_unit* unit) {
                             nearest == NULL ? "; `yoke info` lists the known ones" : "");
   }
   unit->unit.ops = ops;
-  return source->isolation.is_given ? open_file(system, unit) : YOKE_OK;
+  return source->isolation.is_given || source->kind == YOKE_KIND_TWIN ? open_file(system, unit)
+                                                                      : YOKE_OK;
 }
 
 // A unit behind a port keeps its variables and loses its steps.

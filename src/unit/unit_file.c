@@ -236,6 +236,54 @@ static yoke_status open_netlist(const yoke_unit_store* store,
                                     : yoke__circuit_file_open(&own, messages, out);
 }
 
+// ---------------------------------------------------------------------------------------------------------
+// twins of units
+
+// An instance of the unit behind a twin: the same as of a unit that stands alone.
+static yoke_status open_instance(yoke_unit_store* store, const yoke_unit_file_settings* settings,
+                                 yoke_messages* messages, const yoke_unit_ops** ops) {
+  yoke_unit_file_settings own = *settings;
+  own.kind = settings->twin->box;
+  own.twin = NULL;
+  own.wait = YOKE_WAIT_SLEEP;  // more processes than there are processors
+  if (own.kind != YOKE_KIND_MODEL) {
+    return yoke__unit_store_open(store, &own, messages, ops);
+  }
+  *ops = settings->twin->box_ops;
+  return own.is_isolated ? isolate_model(store, &own, *ops, ops) : YOKE_OK;
+}
+
+// The other instances of an FMU that allows one per process have processes of their own.
+static yoke_status open_others(yoke_unit_store* store, const yoke_unit_file_settings* settings,
+                               const yoke_unit_ops* first, const yoke_unit_ops** others) {
+  *others = first;
+  if (settings->twin->box != YOKE_KIND_FMU || settings->is_isolated) {
+    return YOKE_OK;
+  }
+  yoke_messages said = {0};  // by the first one already
+  const yoke_status status = open_instance(store, settings, &said, others);
+  yoke__messages_free(&said);
+  return status;
+}
+
+static yoke_status open_box(yoke_unit_store* store, const yoke_unit_file_settings* settings,
+                            yoke_messages* messages, yoke_unit_file** out) {
+  const yoke_unit_ops *first = NULL, *others = NULL;
+  YOKE_TRY(open_instance(store, settings, messages, &first));
+  const size_t n = yoke__twin_black_instances(settings->twin, first);
+  const yoke_unit_ops** ops = calloc(n, sizeof *ops);  // NOLINT: the elements are pointers
+  YOKE_TRY_MEMORY(ops);
+  yoke_status status = n > 1 ? open_others(store, settings, first, &others) : YOKE_OK;
+  for (size_t i = 0; i < n; i++) {
+    ops[i] = i == 0 ? first : others;
+  }
+  if (status >= 0) {
+    status = yoke__twin_black_open(settings, ops, n, out);
+  }
+  free((void*)ops);
+  return status;
+}
+
 yoke_status yoke__unit_store_open(yoke_unit_store* store, const yoke_unit_file_settings* settings,
                                   yoke_messages* messages, const yoke_unit_ops** ops) {
   yoke_unit_file* file = NULL;
@@ -244,6 +292,8 @@ yoke_status yoke__unit_store_open(yoke_unit_store* store, const yoke_unit_file_s
   }
   if (settings->kind == YOKE_KIND_FMU) {
     YOKE_TRY(open_fmu(store, settings, messages, &file));
+  } else if (settings->kind == YOKE_KIND_TWIN && settings->twin->box != YOKE_KIND_NONE) {
+    YOKE_TRY(open_box(store, settings, messages, &file));
   } else if (settings->kind == YOKE_KIND_CIRCUIT || settings->kind == YOKE_KIND_TWIN) {
     YOKE_TRY(open_netlist(store, settings, messages, &file));
   } else {

@@ -5,6 +5,7 @@
 
 #include "base/base_check.h"
 #include "unit/twin/twin_black_part.h"
+#include "unit/twin/unit_twin_inside.h"
 
 static void close_twin(void* self);
 
@@ -175,6 +176,36 @@ bool yoke__twin_black_figures(const yoke_unit_ops* ops, const void* self,
                                   .unknowns = w->unknown_figures,
                                   .n_sensors = w->n_sensors,
                                   .n_unknowns = w->n_unknowns};
+  return true;
+}
+
+static void read_innovation(const void* self, size_t sensor, double* innovation, double* sd) {
+  const black_twin* w = self;
+  yoke__deviation_innovation(yoke__shadow_filter(yoke__black_shadow(w->black)), sensor, innovation,
+                             sd);
+}
+
+bool yoke__twin_black_inside(const yoke_unit_ops* ops, const void* self,
+                             yoke_unit_twin_inside* out) {
+  if (ops->create != create) {
+    return false;
+  }
+  const black_twin* w = self;
+  *out = (yoke_unit_twin_inside){
+      .sensors = w->sensor_figures,
+      .unknowns = w->unknown_figures,
+      .n_sensors = w->n_sensors,
+      .n_unknowns = w->n_unknowns,
+      .h = w->h,
+      .innovation = read_innovation,
+      .n_start = yoke__black_start_steps(),
+      .has_diverged = w->wholes[BLACK_WHOLE_VERDICT] == YOKE_TWIN_DIVERGED,
+      .is_repeating = yoke__black_is_early(w->black),
+      .reason = YOKE_ESTIMATE_NOT_FINITE,
+      .n_steps = w->n_steps,
+  };
+  out->verdict = out->has_diverged ? YOKE_TWIN_DIVERGED : yoke__black_verdict(w->black, &out->why);
+  out->far = yoke__black_find_far(w->black, &out->excursion);
   return true;
 }
 

@@ -81,6 +81,7 @@ typedef struct black_twin {
 
   yoke_black* black;
   double h, t_start;
+  uint64_t n_steps;
 
   yoke_unit_info info;
   black_slot* slots;
@@ -115,9 +116,5 @@ yoke_status yoke__twin_black_begin(black_twin* w);
 yoke_status yoke__twin_black_step(black_twin* w, double t, double h, yoke_step_result* result);
 void yoke__twin_black_report(black_twin* w, const yoke_sink* sink);
 yoke_black_box yoke__twin_black_box(black_twin* w);
-
-// yoke__unit_twin_figures of such a twin.
-bool yoke__twin_black_figures(const yoke_unit_ops* ops, const void* self,
-                              yoke_unit_twin_figures* out);
 
 #endif

@@ -153,6 +153,7 @@ yoke_status yoke__twin_black_begin(black_twin* w) {
     w->pending[i] = (double)NAN;
     w->sequence[i] = 0;
   }
+  w->n_steps = 0;
   write_estimates(w);
   return YOKE_OK;
 }
@@ -234,6 +235,7 @@ yoke_status yoke__twin_black_step(black_twin* w, double t, double h, yoke_step_r
     return fail(w, result, "an input is not a finite number", 0, 0);
   }
   take_readings(w, t);
+  w->n_steps++;
   end_work(w);
   const bool is_lost = yoke__black_correct(w->black, w->u, w->reading, w->have) < 0;
   w->lost_at = is_lost && w->wholes[BLACK_WHOLE_VERDICT] != YOKE_TWIN_DIVERGED ? t : w->lost_at;

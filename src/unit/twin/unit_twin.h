@@ -107,8 +107,11 @@ typedef struct yoke_unit_twin_figures {
   uint64_t n_steps, n_readings, n_missing, n_gated, n_lost, n_resets;
 } yoke_unit_twin_figures;
 
-// False: the unit is no twin.
+// False: the unit is no twin of a network.
 bool yoke__unit_twin_figures(const yoke_unit_ops* ops, const void* self,
                              yoke_unit_twin_figures* out);
+// The same of a twin of a black box.
+bool yoke__twin_black_figures(const yoke_unit_ops* ops, const void* self,
+                              yoke_unit_twin_figures* out);
 
 #endif

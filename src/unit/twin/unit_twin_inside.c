@@ -14,6 +14,10 @@ static bool has_start(const twin* w) {
   return false;
 }
 
+static void read_innovation(const void* self, size_t sensor, double* innovation, double* sd) {
+  yoke__estimate_innovation(((const twin*)self)->filter, sensor, innovation, sd);
+}
+
 bool yoke__unit_twin_inside(const yoke_unit_ops* ops, const void* self,
                             yoke_unit_twin_inside* out) {
   yoke_unit_twin_figures figures;
@@ -26,9 +30,9 @@ bool yoke__unit_twin_inside(const yoke_unit_ops* ops, const void* self,
       .unknowns = figures.unknowns,
       .n_sensors = figures.n_sensors,
       .n_unknowns = figures.n_unknowns,
+      .h = w->setup.h,
+      .innovation = read_innovation,
       .setup = &w->setup,
-      .filter = w->filter,
-      .consistency = w->consistency,
       .z = has_start(w) ? yoke__estimate_mean(w->filter) : NULL,
       .n_start = w->n_start,
       .has_diverged = w->state->is_open != 0,
@@ -40,6 +44,7 @@ bool yoke__unit_twin_inside(const yoke_unit_ops* ops, const void* self,
   for (size_t i = 0; i < w->n_sensors; i++) {
     out->is_learning = out->is_learning || w->sensor_texts[i].is_assumed;
   }
+  out->verdict = yoke__consistency_verdict(w->consistency, out->has_diverged, &out->why);
   out->far = yoke__twin_find_far(w, &out->excursion);
   return true;
 }

@@ -11,14 +11,19 @@ typedef struct yoke_unit_twin_inside {
   const yoke_unit_twin_sensor* sensors;
   const yoke_unit_twin_unknown* unknowns;
   size_t n_sensors, n_unknowns;
+  double h;                   // step of the filter [s]
+  yoke_twin_verdict verdict;  // of the innovations alone
+  yoke_finding why;
+  // of a sensor in the last step; NaN: it had no reading
+  void (*innovation)(const void* self, size_t sensor, double* innovation, double* sd);
   const yoke_estimate_setup*
-      setup;  // g and c with the guesses; its unknowns are those of above, in their order
-  const yoke_estimate* filter;
-  const yoke_consistency* consistency;
+      setup;          // g and c with the guesses; its unknowns are those of above, in
+                      // their order. NULL: a twin of a black box
   const double* z;    // temperatures of the capacities that were given; NULL: it started at rest
   uint64_t n_start;   // steps that belong to the start and are not judged
   bool is_ambiguous;  // unknowns cannot be told apart: their deviations may be too small
   bool is_learning;   // the noise of a sensor without sigma, before anything is judged
+  bool is_repeating;  // a black box runs the record again before anything is judged
   bool has_diverged, has_laws;  // a resistance follows a law
   yoke_estimate_reason reason;
   size_t far;  // unknown that is further from its guess than guess and walk allow; n_unknowns: none
@@ -26,8 +31,11 @@ typedef struct yoke_unit_twin_inside {
   uint64_t n_steps;  // of the filter
 } yoke_unit_twin_inside;
 
-// Of a unit that has been initialised. False: it is no twin.
+// Of a unit that has been initialised. False: it is no twin of a network.
 bool yoke__unit_twin_inside(const yoke_unit_ops* ops, const void* self, yoke_unit_twin_inside* out);
+// The same of a twin of a black box.
+bool yoke__twin_black_inside(const yoke_unit_ops* ops, const void* self,
+                             yoke_unit_twin_inside* out);
 // Inputs v of the thermal network at time t; u: all real inputs of the unit in their order. Nothing else of the unit changes that a
 // step does not set anew.
 void yoke__unit_twin_inputs(void* self, double t, const double u[], double v[]);
