@@ -117,8 +117,13 @@ static void print_twins(const json_t* system) {
     head = "";
     yoke__view_print(unit, "  {name:12} ");
     yoke__view_print(twin, "{filter} filter, ");
-    printf("time constants %.3g to %.3g s\n", yoke__json_find_number(twin, "fastest", 0),
-           yoke__json_find_number(twin, "slowest", 0));
+    if (json_object_get(twin, "instances") != NULL) {
+      yoke__view_print(twin, "{instances} instances of the unit, {members} of them in each step, "
+                             "{threads} thread{threads#}\n");
+    } else {
+      printf("time constants %.3g to %.3g s\n", yoke__json_find_number(twin, "fastest", 0),
+             yoke__json_find_number(twin, "slowest", 0));
+    }
     yoke__view_print_all(json_object_get(twin, "sensors"),
                          "    sensor   {name:12} sigma {sigma} {dimension}"
                          "{sigma_assumed?, estimated from there on}\n");

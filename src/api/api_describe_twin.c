@@ -36,6 +36,13 @@ static void describe_unknown(const yoke_unit_twin_unknown* u, yoke_json* json) {
   yoke__json_end_object(json);
 }
 
+static void describe_box(const yoke_unit_twin_figures* f, yoke_json* json) {
+  yoke__json_integer(json, "instances", (int64_t)f->n_instances);
+  yoke__json_integer(json, "members", (int64_t)f->n_members);
+  yoke__json_integer(json, "threads", f->n_threads);
+  yoke__json_boolean(json, "restored", f->is_restored);
+}
+
 void yoke__describe_twin(const yoke_unit* unit, yoke_json* json) {
   yoke_unit_twin_figures f;
   if (!yoke__unit_twin_figures(unit->ops, unit->self, &f) &&
@@ -44,11 +51,15 @@ void yoke__describe_twin(const yoke_unit* unit, yoke_json* json) {
   }
   yoke__json_begin_object(json, "twin");
   yoke__json_string(json, "filter", f.filter);
-  yoke__json_number(json, "fastest", f.fastest);
-  yoke__json_number(json, "slowest", f.slowest);
-  yoke__json_integer(json, "variables", (int64_t)f.n);
-  yoke__json_integer(json, "equations", (int64_t)f.m);
-  yoke__json_integer(json, "inputs", (int64_t)f.r);
+  if (f.n_instances > 0) {
+    describe_box(&f, json);
+  } else {
+    yoke__json_number(json, "fastest", f.fastest);
+    yoke__json_number(json, "slowest", f.slowest);
+    yoke__json_integer(json, "variables", (int64_t)f.n);
+    yoke__json_integer(json, "equations", (int64_t)f.m);
+    yoke__json_integer(json, "inputs", (int64_t)f.r);
+  }
   yoke__json_begin_array(json, "states");
   for (size_t i = 0; i < f.p; i++) {
     yoke__json_begin_object(json, NULL);

@@ -153,6 +153,11 @@ static void keep_row(yoke_black* b, const double known[], const double readings[
   }
 }
 
+// A new beginning can have other values of it.
+static bool can_move(const yoke_deviation_unknown* u) {
+  return !u->is_fast && !u->is_start;
+}
+
 // What the model says wrongly is large enough to matter, and what it concerns is known so much better now that it is worth it.
 static bool is_biased(const yoke_black* b) {
   const yoke_shadow* s = b->sets[b->now].shadow;
@@ -162,7 +167,7 @@ static bool is_biased(const yoke_black* b) {
     double value, sd;
     yoke__deviation_unknown_of(f, j, &value, &sd);
     const double offset = yoke__shadow_offset(s, j);
-    if (offset > 0.0 && !b->setup.shadow.filter.unknowns[j].is_fast) {
+    if (offset > 0.0 && can_move(&b->setup.shadow.filter.unknowns[j])) {
       const bool is_biased = yoke__deviation_bias(f, j) > BIAS;
       matters = matters || is_biased;
       is_better = is_better || sd < KNOWN * offset;
@@ -181,7 +186,7 @@ static void choose_start(yoke_black* b) {
     yoke__deviation_unknown_of(yoke__shadow_filter(s), j, &value, &sd);
     b->applied[j] = u->start;
     b->offsets[j] = first;
-    if (!u->is_fast) {
+    if (can_move(u)) {
       const double offset = fmin(first, fmax(LEAST_OFFSET * first, OFFSET_SDS * sd));
       const double margin = 1.1 * offset;
       b->applied[j] = fmin(fmax(value, u->lower + margin), u->upper - margin);
@@ -290,7 +295,7 @@ size_t yoke__black_find_far(const yoke_black* b, double* excursion) {
     yoke__deviation_unknown_of(yoke__shadow_filter(b->sets[b->now].shadow), j, &value, &sd);
     const double t = (double)b->k * b->setup.shadow.filter.h;
     const double far = fabs(value - u->start) / sqrt(u->sd * u->sd + u->walk * u->walk * t);
-    if (far > *excursion) {
+    if (far > *excursion && u->start_of == 0) {
       *excursion = far;
       found = j;
     }

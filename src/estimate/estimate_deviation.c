@@ -111,6 +111,17 @@ static size_t place_e(const yoke_deviation* f, size_t unknown) {
   return order(f) + f->setup.n_unknowns + unknown;
 }
 
+// Two unknowns that are one number at the start.
+static void tie(yoke_deviation* f, size_t a, size_t b) {
+  const size_t m = f->setup.n_unknowns, rows[] = {a, m + a}, cols[] = {b, m + b};
+  const double variance = f->P[a * f->n + a];
+  for (size_t i = 0; i < 2; i++) {
+    for (size_t j = 0; j < 2; j++) {
+      f->P[rows[i] * f->n + cols[j]] = f->P[cols[j] * f->n + rows[i]] = variance;
+    }
+  }
+}
+
 void yoke__deviation_start(yoke_deviation* f, const double applied[]) {
   const size_t m = f->setup.n_unknowns, n = 2 * m;
   f->now = 0;
@@ -131,6 +142,11 @@ void yoke__deviation_start(yoke_deviation* f, const double applied[]) {
     f->q[j] = f->q[m + j] = start - f->applied[j];
     f->P[j * n + j] = f->P[j * n + m + j] = sd * sd;
     f->P[(m + j) * n + j] = f->P[(m + j) * n + m + j] = sd * sd;
+  }
+  for (size_t j = 0; j < m; j++) {
+    if (f->setup.unknowns[j].start_of > 0) {
+      tie(f, j, f->setup.unknowns[j].start_of - 1);
+    }
   }
   for (size_t i = 0; i < f->setup.n_sensors; i++) {
     f->innovations[i] = f->sds[i] = (double)NAN;

@@ -33,6 +33,8 @@ typedef struct yoke_deviation_unknown {
   bool is_fast;         // an input of the model of low order
   size_t
       sensor;  // added to what this sensor reads; YOKE_DEVIATION_OUTPUT: it acts through the unit
+  bool is_start;    // acts on the state at the start alone, with which instances always begin
+  size_t start_of;  // of these: the unknown that is the same number at the start, + 1; 0: none
 } yoke_deviation_unknown;
 
 typedef struct yoke_deviation_sensor {

@@ -163,7 +163,8 @@ void yoke__shadow_start(yoke_shadow* s, const double applied[], const double off
     const double at = yoke__deviation_applied(s->filter, j);
     u->offset = offsets == NULL ? first_offset(of, at, s->setup.filter.h) : offsets[j];
     u->offset = u->member == 0 ? 0.0 : u->offset;
-    u->check = CHECK_SHARE * (j % 2 == 0 ? u->offset : -u->offset);
+    const size_t like = of->start_of > 0 ? of->start_of - 1 : j;
+    u->check = CHECK_SHARE * (like % 2 == 0 ? u->offset : -u->offset);
   }
   memset(s->shift, 0, m * sizeof *s->shift);
   if (s->response != NULL) {
@@ -182,6 +183,10 @@ void yoke__shadow_start(yoke_shadow* s, const double applied[], const double off
 
 size_t yoke__shadow_members(const yoke_shadow* s) {
   return s->n_members;
+}
+
+size_t yoke__shadow_member_of(const yoke_shadow* s, size_t unknown) {
+  return s->unknowns[unknown].member;
 }
 
 const double* yoke__shadow_theta(const yoke_shadow* s, size_t member) {

@@ -36,6 +36,8 @@ yoke_shadow* yoke__shadow_prepare(const yoke_shadow_setup* setup, yoke_arena* ar
 // applied, offsets: of the unknowns at the start; NULL: the first guesses, as far as they are unknown.
 void yoke__shadow_start(yoke_shadow* s, const double applied[], const double offsets[]);
 size_t yoke__shadow_members(const yoke_shadow* s);
+// The first of the two members with offsets of an unknown; 0: it has none.
+size_t yoke__shadow_member_of(const yoke_shadow* s, size_t unknown);
 const double* yoke__shadow_theta(const yoke_shadow* s, size_t member);
 
 // y: members x n_outputs, at the start.

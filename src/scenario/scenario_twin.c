@@ -75,9 +75,10 @@ static const yoke_shape any_input_shape = {.kind = YOKE_SHAPE_KEYS,
                                            .text_key = "from"};
 const yoke_shape yoke__shape_inputs = {.kind = YOKE_SHAPE_NAMES, .entry = &any_input_shape};
 
-// Quantities of netlists, t(case), are in small letters; names without brackets as they are written.
-static const char* netlist_name(yoke_reader* reader, const char* name) {
-  char* kept = strchr(name, '(') == NULL ? NULL : yoke__reader_array(reader, strlen(name) + 1, 1);
+// Quantities of netlists, t(case), are in small letters; other names as they are written.
+static const char* name_of(yoke_reader* reader, const yoke_scenario_unit* unit, const char* name) {
+  const bool ignores_case = yoke__scenario_has_netlist(unit) && strchr(name, '(') != NULL;
+  char* kept = ignores_case ? yoke__reader_array(reader, strlen(name) + 1, 1) : NULL;
   for (size_t i = 0; kept != NULL && name[i] != '\0'; i++) {
     kept[i] = (char)tolower((unsigned char)name[i]);
   }
@@ -120,14 +121,13 @@ static void add_connection(yoke_reader* reader, yoke_scenario_unit* unit, const 
   to->is_held = is_sensor;
 }
 
-static bool is_named_before(yoke_reader* reader, const yoke_node* node, const char* name,
+static bool is_named_before(yoke_reader* reader, yoke_place place, const char* name,
                             const char* before) {
   if (before == NULL || strcmp(name, before) != 0) {
     return false;
   }
   char cut[YOKE_FOUND_SIZE];
-  yoke__error(reader->messages, node->key_place,
-              "'%s' is given twice: quantities of a netlist ignore case",
+  yoke__error(reader->messages, place, "'%s' is given twice: quantities of a netlist ignore case",
               yoke__text_cut(name, cut));
   return true;
 }
@@ -138,10 +138,10 @@ static void read_sensors(yoke_reader* reader, const yoke_node* node, yoke_scenar
   yoke_scenario_sensor* all = yoke__reader_array(reader, node->n_children + 1, sizeof *all);
   for (const yoke_node* child = node->first; all != NULL && child != NULL; child = child->next) {
     source from;
-    const char* name = netlist_name(reader, child->key);
+    const char* name = name_of(reader, unit, child->key);
     bool is_good = !child->is_refused && read_source(reader, child, true, &from);
     for (size_t i = 0; is_good && i < twin->n_sensors; i++) {
-      is_good = !is_named_before(reader, child, name, all[i].name);
+      is_good = !is_named_before(reader, child->key_place, name, all[i].name);
     }
     if (is_good) {
       add_connection(reader, unit, &from, name, true, connections);
@@ -162,7 +162,7 @@ static void read_inputs(yoke_reader* reader, const yoke_node* node, yoke_scenari
       yoke__error(reader->messages, child->key_place,
                   "'inputs': '%s' needs a source, such as %s: motor.loss", child->key, child->key);
     }
-    add_connection(reader, unit, &from, netlist_name(reader, child->key), false, connections);
+    add_connection(reader, unit, &from, name_of(reader, unit, child->key), false, connections);
   }
 }
 
@@ -247,7 +247,7 @@ void yoke__read_unknowns(yoke_reader* reader, const yoke_node* node, void* to, c
   for (const yoke_node* child = node->first; all != NULL && child != NULL; child = child->next) {
     char cut[YOKE_FOUND_SIZE], where[YOKE_FOUND_SIZE + 16];
     yoke_scenario_unknown* unknown = &all[twin->n_unknowns];
-    *unknown = (yoke_scenario_unknown){.name = netlist_name(reader, child->key),
+    *unknown = (yoke_scenario_unknown){.name = child->key,
                                        .place = child->key_place,
                                        .start = NONE,
                                        .sd = NONE,
@@ -256,9 +256,6 @@ void yoke__read_unknowns(yoke_reader* reader, const yoke_node* node, void* to, c
                                        .upper = NONE};
     snprintf(where, sizeof where, "unknown '%s'", yoke__text_cut(child->key, cut));
     bool is_good = !child->is_refused;
-    for (size_t i = 0; is_good && i < twin->n_unknowns; i++) {
-      is_good = !is_named_before(reader, child, unknown->name, all[i].name);
-    }
     if (is_good && !yoke__node_is_null(child)) {
       is_good = yoke__shape_walk(reader, child, &unknown_shape, where, unknown);
       check_unknown(reader, child, unknown);
@@ -298,7 +295,7 @@ static void read_box_outputs(yoke_reader* reader, const yoke_node* node, void* t
   }
   yoke_scenario_output* all = yoke__reader_array(reader, n + 1, sizeof *all);
   for (size_t i = 0; all != NULL && i < n; i++) {
-    all[i] = (yoke_scenario_output){netlist_name(reader, names[i].text), names[i].place};
+    all[i] = (yoke_scenario_output){names[i].text, names[i].place};
   }
   unit->twin.outputs = all;
   unit->twin.n_outputs = all == NULL ? 0 : n;
@@ -451,6 +448,30 @@ void yoke__twin_keys_refuse(yoke_reader* reader, const yoke_node* node,
   }
 }
 
+// When it is known whose names these are.
+static void settle_names(yoke_reader* reader, yoke_scenario_unit* unit) {
+  yoke_scenario_twin* twin = &unit->twin;
+  yoke_scenario_unknown* unknowns =
+      yoke__reader_array(reader, twin->n_unknowns + 1, sizeof *unknowns);
+  yoke_scenario_output* outputs = yoke__reader_array(reader, twin->n_outputs + 1, sizeof *outputs);
+  if (unknowns == NULL || outputs == NULL) {
+    return;
+  }
+  for (size_t i = 0; i < twin->n_unknowns; i++) {
+    unknowns[i] = twin->unknowns[i];
+    unknowns[i].name = name_of(reader, unit, unknowns[i].name);
+    for (size_t k = 0; k < i; k++) {
+      (void)is_named_before(reader, unknowns[i].place, unknowns[i].name, unknowns[k].name);
+    }
+  }
+  for (size_t i = 0; i < twin->n_outputs; i++) {
+    outputs[i] = twin->outputs[i];
+    outputs[i].name = name_of(reader, unit, outputs[i].name);
+  }
+  twin->unknowns = unknowns;
+  twin->outputs = outputs;
+}
+
 void yoke__read_twin(yoke_reader* reader, const yoke_node* node, yoke_scenario_unit* unit,
                      const char* where) {
   const bool is_box = unit->twin.box != YOKE_KIND_NONE;
@@ -458,6 +479,7 @@ void yoke__read_twin(yoke_reader* reader, const yoke_node* node, yoke_scenario_u
   if (!is_box) {
     refuse_keys(reader, node, where, of_networks, YOKE_COUNT(of_networks));
   }
+  settle_names(reader, unit);
   const yoke_node* sensors =
       map_at(reader, node, "sensors", "a map of sensors such as t(s1): {from: rig.t1, sigma: 0.5}");
   const yoke_node* inputs =

@@ -62,8 +62,8 @@ typedef struct toy_case {
 
 #define TOY_UNKNOWN(start_, sd_, walk_, lower_, upper_)                                            \
   {                                                                                                \
-    .start = (start_), .sd = (sd_), .walk = (walk_), .lower = (lower_), .upper = (upper_),         \
-    .is_fast = (walk_) > 0, .sensor = YOKE_DEVIATION_OUTPUT                                        \
+    .start = (start_), .sd = (sd_), .walk = (walk_), .lower = (double)(lower_),                    \
+    .upper = (double)(upper_), .is_fast = (walk_) > 0, .sensor = YOKE_DEVIATION_OUTPUT             \
   }
 
 typedef struct toy_study {

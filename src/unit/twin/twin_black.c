@@ -175,7 +175,11 @@ bool yoke__twin_black_figures(const yoke_unit_ops* ops, const void* self,
                                   .sensors = w->sensor_figures,
                                   .unknowns = w->unknown_figures,
                                   .n_sensors = w->n_sensors,
-                                  .n_unknowns = w->n_unknowns};
+                                  .n_unknowns = w->n_unknowns,
+                                  .n_instances = w->n_sets * w->n_members,
+                                  .n_members = w->n_members,
+                                  .n_threads = yoke__instances_threads(w->instances),
+                                  .is_restored = w->is_restored};
   return true;
 }
 
@@ -199,9 +203,9 @@ bool yoke__twin_black_inside(const yoke_unit_ops* ops, const void* self,
       .h = w->h,
       .innovation = read_innovation,
       .n_start = yoke__black_start_steps(),
-      .has_diverged = w->wholes[BLACK_WHOLE_VERDICT] == YOKE_TWIN_DIVERGED,
+      .has_diverged = w->has_failed,
       .is_repeating = yoke__black_is_early(w->black),
-      .reason = YOKE_ESTIMATE_NOT_FINITE,
+      .reason = w->has_failed ? YOKE_ESTIMATE_NOT_FINITE : YOKE_ESTIMATE_LOST,
       .n_steps = w->n_steps,
   };
   out->verdict = out->has_diverged ? YOKE_TWIN_DIVERGED : yoke__black_verdict(w->black, &out->why);

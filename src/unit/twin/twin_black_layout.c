@@ -183,8 +183,11 @@ static void add_wholes(builder* b) {
 // ---- the rest of the unit
 
 static bool is_unknown(const black_twin* w, size_t variable) {
-  for (size_t i = 0; i < w->n_parameters; i++) {
-    if (w->parameters[i] == variable) {
+  const bool is_parameter = w->unit->info->variables[variable].causality == YOKE_PARAMETER;
+  for (size_t i = 0; i < w->n_unknowns; i++) {
+    const black_unknown* u = &w->unknowns[i];
+    if ((u->kind == BLACK_PARAMETER && w->parameters[u->place] == variable) ||
+        (u->kind == BLACK_START && is_parameter && u->place == variable)) {
       return true;
     }
   }

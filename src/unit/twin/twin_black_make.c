@@ -1,5 +1,4 @@
 // A twin of a black box from its settings: names of the unit's variables become sensors, unknowns and outputs.
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #define HALF       0.5     // share of a guess that it is unsure by
 #define PAYS_S     20e-6   // of an instance's step, from which on threads pay
 #define N_TRIED    4
+#define MOST_NAME  300
 
 // ---------------------------------------------------------------------------------------------------------
 // how many instances
@@ -23,22 +23,28 @@ static bool is_offset(const char* name) {
   return strncmp(name, "offset(", 7) == 0;
 }
 
+static bool is_start(const char* name) {
+  return strncmp(name, "start(", 6) == 0;
+}
+
+// Two of each unknown that acts through the unit, and two more for what it does to the start.
 static size_t count_members(const yoke_twin_settings* twin) {
   size_t n = 1;
   for (size_t i = 0; i < twin->n_unknowns; i++) {
-    n += is_offset(twin->unknowns[i].name) ? 0 : 2;
+    const char* name = twin->unknowns[i].name;
+    n += is_offset(name) ? 0 : is_start(name) ? 2 : 4;
   }
   return n > 1 ? n + 2 : n;
 }
 
-static bool can_restore(const yoke_twin_settings* twin, const yoke_unit_ops* ops) {
+static bool can_restore(const yoke_unit_ops* ops) {
   const bool is_flat = ops->info != NULL && (ops->info->flags & YOKE_UNIT_FLAT) != 0;
-  return !twin->never_restores && (is_flat || (ops->save != NULL && ops->restore != NULL));
+  return is_flat || (ops->save != NULL && ops->restore != NULL);
 }
 
 size_t yoke__twin_black_instances(const yoke_twin_settings* twin, const yoke_unit_ops* ops) {
   const size_t n = count_members(twin);
-  return n * (n == 1 ? 1 : can_restore(twin, ops) ? SETS_KEPT : SETS_FRESH);
+  return n * (n == 1 ? 1 : can_restore(ops) ? SETS_KEPT : SETS_FRESH);
 }
 
 // What a step of an instance takes [s], by one that is thrown away; 0: not known.
@@ -67,9 +73,6 @@ static double try_cost(const black_twin* w, const yoke_unit_args* args) {
 }
 
 static int choose_threads(const black_twin* w, const yoke_unit_args* args) {
-  if (w->settings->n_threads > 0) {
-    return w->settings->n_threads;
-  }
   const int n = yoke__os_n_processors();
   if (n < 2 || w->n_members < 2 || !(try_cost(w, args) >= PAYS_S)) {
     return 1;
@@ -102,41 +105,32 @@ static yoke_status make_instances(black_twin* w, const yoke_unit_args* args) {
 // ---------------------------------------------------------------------------------------------------------
 // names
 
-static bool is_same_text(const char* a, const char* b) {
-  while (*a != '\0' && tolower((unsigned char)*a) == tolower((unsigned char)*b)) {
-    a++;
-    b++;
-  }
-  return *a == *b;
-}
-
-// Names with brackets come in small letters out of the system file, whatever they are in the unit.
-static bool find_variable(const yoke_unit* unit, const char* name, size_t* variable,
-                          size_t* element) {
-  if (yoke__unit_find_element(unit, name, variable, element)) {
-    return true;
-  }
-  *element = 0;
-  for (size_t i = 0; i < unit->info->n_variables && strchr(name, '(') != NULL; i++) {
-    if (is_same_text(name, unit->info->variables[i].name)) {
-      *variable = i;
-      return true;
-    }
-  }
-  return false;
-}
-
 static yoke_status refuse(black_twin* w, yoke_place place, const char* role, const char* name,
                           const char* why) {
   return yoke__error(&w->messages, place, "%s '%s': %s", role, name, why);
+}
+
+// False after a message.
+static bool find_variable(black_twin* w, yoke_place place, const char* role, const char* name,
+                          size_t* variable, size_t* element) {
+  const char* nearest = NULL;
+  if (yoke__unit_find_element(w->unit, name, variable, element)) {
+    return true;
+  }
+  for (size_t i = 0; i < w->unit->info->n_variables; i++) {
+    nearest = yoke__nearer_name(name, nearest, w->unit->info->variables[i].name);
+  }
+  yoke__error_near(&w->messages, place, nearest, "%s '%s': the unit has no such variable", role,
+                   name);
+  return false;
 }
 
 // The place of a real output in the vector of outputs, or a message.
 static yoke_status find_output(black_twin* w, const char* role, const char* name, yoke_place place,
                                size_t* variable, size_t* at) {
   size_t element;
-  if (!find_variable(w->unit, name, variable, &element)) {
-    return refuse(w, place, role, name, "the unit has no such variable");
+  if (!find_variable(w, place, role, name, variable, &element)) {
+    return YOKE_BAD_INPUT;
   }
   const yoke_variable* v = &w->unit->info->variables[*variable];
   if (v->type != YOKE_REAL || v->causality != YOKE_OUTPUT) {
@@ -225,6 +219,54 @@ static yoke_status find_offset(black_twin* w, const yoke_twin_unknown* given, bl
   return refuse(w, given->place, "unknown", given->name, "there is no such sensor");
 }
 
+// "start(T1)": a start value of the unit.
+static yoke_status find_start(black_twin* w, const yoke_twin_unknown* given, black_unknown* u,
+                              double* start) {
+  char name[MOST_NAME];
+  const size_t n = strlen(given->name);
+  snprintf(name, sizeof name, "%.*s", (int)(n > 7 ? n - 7 : 0), given->name + 6);
+  size_t variable;
+  u->kind = BLACK_START;
+  u->what = "start value";
+  if (n >= sizeof name || given->name[n - 1] != ')' ||
+      !find_variable(w, given->place, "unknown", name, &variable, &(size_t){0})) {
+    return YOKE_BAD_INPUT;
+  }
+  const yoke_variable* v = &w->unit->info->variables[variable];
+  const bool is_right = v->causality == YOKE_STATE || v->causality == YOKE_OUTPUT;
+  if (!is_right || v->type != YOKE_REAL || yoke__variable_count(v) > 1 ||
+      (v->flags & YOKE_VARIABLE_HAS_START) == 0) {
+    return refuse(w, given->place, "unknown", given->name,
+                  "it is not one real state or output with a start value that can be given");
+  }
+  if (given->walk > 0) {
+    return refuse(w, given->place, "unknown", given->name, "a start value has no 'walk'");
+  }
+  u->dim = v->dim;
+  u->place = variable;
+  *start = v->start;
+  return YOKE_OK;
+}
+
+static yoke_status take_tunable(black_twin* w, size_t variable, black_unknown* u) {
+  u->kind = BLACK_PARAMETER;
+  u->what = "parameter";
+  u->place = w->n_parameters;
+  w->parameters[w->n_parameters++] = variable;
+  return YOKE_OK;
+}
+
+// Instances keep the value with which they were initialised.
+static yoke_status take_fixed(black_twin* w, const yoke_twin_unknown* given, size_t variable,
+                              black_unknown* u) {
+  u->kind = BLACK_START;
+  u->what = "fixed parameter";
+  u->place = variable;
+  return given->walk > 0 ? refuse(w, given->place, "unknown", given->name,
+                                  "it cannot change while the unit runs: leave out 'walk'")
+                         : YOKE_OK;
+}
+
 static yoke_status find_unknown(black_twin* w, const yoke_twin_unknown* given, black_unknown* u,
                                 double* start) {
   *u = (black_unknown){.given = given};
@@ -232,9 +274,12 @@ static yoke_status find_unknown(black_twin* w, const yoke_twin_unknown* given, b
   if (is_offset(given->name)) {
     return find_offset(w, given, u);
   }
+  if (is_start(given->name)) {
+    return find_start(w, given, u, start);
+  }
   size_t variable, element;
-  if (!find_variable(w->unit, given->name, &variable, &element)) {
-    return refuse(w, given->place, "unknown", given->name, "the unit has no such variable");
+  if (!find_variable(w, given->place, "unknown", given->name, &variable, &element)) {
+    return YOKE_BAD_INPUT;
   }
   const yoke_variable* v = &w->unit->info->variables[variable];
   const bool is_whole = yoke__variable_count(v) > 1 && strcmp(given->name, v->name) == 0;
@@ -249,21 +294,16 @@ static yoke_status find_unknown(black_twin* w, const yoke_twin_unknown* given, b
     u->place = w->unit->dense[variable] + element;
     return YOKE_OK;
   }
-  u->kind = BLACK_PARAMETER;
-  u->what = "parameter";
-  u->place = w->n_parameters;
-  if (v->causality != YOKE_TUNABLE) {
+  if (v->causality != YOKE_TUNABLE && v->causality != YOKE_PARAMETER) {
     return refuse(w, given->place, "unknown", given->name,
-                  v->causality == YOKE_PARAMETER
-                      ? "it cannot change while the unit runs: only inputs and tunable parameters "
-                        "can be estimated"
-                      : "it is neither an input nor a tunable parameter of the unit");
+                  "it is neither an input nor a parameter of the unit; a start value is written "
+                  "start(NAME)");
   }
   if (yoke__variable_count(v) > 1) {
     return refuse(w, given->place, "unknown", given->name, "it is an element of an array");
   }
-  w->parameters[w->n_parameters++] = variable;
-  return YOKE_OK;
+  return v->causality == YOKE_TUNABLE ? take_tunable(w, variable, u)
+                                      : take_fixed(w, given, variable, u);
 }
 
 static double or_else(double given, double other) {
@@ -282,6 +322,7 @@ static yoke_status choose_numbers(black_twin* w, const yoke_twin_unknown* given,
       .lower = or_else(given->lower, -(double)INFINITY),
       .upper = or_else(given->upper, (double)INFINITY),
       .sensor = u->kind == BLACK_OFFSET ? u->place : YOKE_DEVIATION_OUTPUT,
+      .is_start = u->kind == BLACK_START,
   };
   to->is_fast = to->walk > 0 && u->kind == BLACK_INPUT;
   if (!(to->sd > 0)) {
@@ -316,6 +357,25 @@ static yoke_status find_unknowns(black_twin* w, yoke_deviation_unknown unknowns[
     }
   }
   return status;
+}
+
+// What the unknowns do to the start, where the unit begins at rest with them.
+static void add_rests(black_twin* w, yoke_deviation_unknown unknowns[]) {
+  w->n_all = w->n_unknowns;
+  for (size_t i = 0; i < w->n_unknowns; i++) {
+    if (w->unknowns[i].kind != BLACK_INPUT && w->unknowns[i].kind != BLACK_PARAMETER) {
+      continue;
+    }
+    w->unknowns[w->n_all] = w->unknowns[i];
+    w->unknowns[w->n_all].kind = BLACK_REST;
+    w->unknowns[w->n_all].place = i;
+    unknowns[w->n_all] = unknowns[i];
+    unknowns[w->n_all].walk = 0;
+    unknowns[w->n_all].is_fast = false;
+    unknowns[w->n_all].is_start = true;
+    unknowns[w->n_all].start_of = i + 1;
+    w->n_all++;
+  }
 }
 
 // Inputs of the unit that are not unknown.
@@ -354,7 +414,8 @@ static yoke_status take_memory(black_twin* w) {
   w->inner_parameters =
       yoke__arena_array(arena, w->n_members * w->n_parameters + 1, sizeof(double));
   w->inner_y = yoke__arena_array(arena, n_y + 1, sizeof(double));
-  w->start_y = yoke__arena_array(arena, w->unit->n_y + 1, sizeof(double));
+  w->start_y = yoke__arena_array(arena, n_y + 1, sizeof(double));
+  w->is_idle = yoke__arena_array(arena, w->n_members + 1, sizeof(bool));
   return yoke__arena_status(arena);
 }
 
@@ -363,7 +424,7 @@ static yoke_status make_black(black_twin* w, const yoke_deviation_sensor sensors
   const double gate = w->settings->gate;
   const yoke_black_setup setup = {
       .shadow = {.filter = {.n_outputs = w->n_rows,
-                            .n_unknowns = w->n_unknowns,
+                            .n_unknowns = w->n_all,
                             .n_sensors = w->n_sensors,
                             .unknowns = unknowns,
                             .sensors = sensors,
@@ -387,10 +448,10 @@ static yoke_status find_all(black_twin* w, yoke_deviation_sensor** sensors,
   const size_t n_rows = w->unit->n_y + w->n_sensors + 1;
   w->rows = yoke__arena_array(arena, n_rows, sizeof *w->rows);
   w->row_variables = yoke__arena_array(arena, n_rows, sizeof *w->row_variables);
-  w->unknowns = yoke__arena_array(arena, w->n_unknowns + 1, sizeof *w->unknowns);
+  w->unknowns = yoke__arena_array(arena, 2 * w->n_unknowns + 1, sizeof *w->unknowns);
   w->parameters = yoke__arena_array(arena, w->n_unknowns + 1, sizeof *w->parameters);
   *sensors = yoke__arena_array(arena, w->n_sensors + 1, sizeof **sensors);
-  *unknowns = yoke__arena_array(arena, w->n_unknowns + 1, sizeof **unknowns);
+  *unknowns = yoke__arena_array(arena, 2 * w->n_unknowns + 1, sizeof **unknowns);
   YOKE_TRY(yoke__arena_status(arena));
   w->sensors = *sensors;
   if (w->n_unknowns > YOKE_BLACK_MOST_UNKNOWNS) {
@@ -403,6 +464,7 @@ static yoke_status find_all(black_twin* w, yoke_deviation_sensor** sensors,
   YOKE_TRY(in_sensors);
   YOKE_TRY(in_outputs);
   YOKE_TRY(in_unknowns);
+  add_rests(w, *unknowns);
   return find_known(w);
 }
 
@@ -440,6 +502,7 @@ yoke_status yoke__twin_black_make(black_twin* w, const yoke_unit_args* args) {
   }
   w->n_members = count_members(w->settings);
   w->n_sets = w->file->n_inner / w->n_members;
+  w->is_restored = can_restore(w->file->inner[0]);
   YOKE_TRY(make_instances(w, args));
   YOKE_TRY(find_all(w, &sensors, &unknowns));
   YOKE_TRY(yoke__instances_choose(w->instances, w->parameters, w->n_parameters, &w->arena));

@@ -24,13 +24,19 @@ typedef struct black_file {
 #define YOKE_BLACK_MOST_UNKNOWNS 16
 
 // Where an unknown acts.
-typedef enum black_kind { BLACK_INPUT, BLACK_PARAMETER, BLACK_OFFSET } black_kind;
+typedef enum black_kind {
+  BLACK_INPUT,
+  BLACK_PARAMETER,
+  BLACK_OFFSET,
+  BLACK_START,  // a start value, or a parameter that is fixed
+  BLACK_REST,   // another unknown, at the start: units may begin at rest with it
+} black_kind;
 
 typedef struct black_unknown {
   const yoke_twin_unknown* given;
   const char *dim, *what;
   black_kind kind;
-  size_t place;  // in the vector of inputs; of parameters; the sensor
+  size_t place;  // in the vector of inputs; of parameters; the sensor; a variable; an unknown
   bool is_bounded, has_default_sd;
 } black_unknown;
 
@@ -67,12 +73,14 @@ typedef struct black_twin {
   yoke_instances* instances;
   const yoke_unit* unit;  // the first of them
   size_t n_sets, n_members;
+  bool is_restored;  // a set that has run can go back to the start
 
   // of the unit
   const size_t* known;  // places of known inputs in its vector
   size_t n_known;
   black_unknown* unknowns;
-  size_t n_unknowns, n_parameters;
+  size_t n_unknowns, n_all;  // of the user; those behind them are of the kind BLACK_REST
+  size_t n_parameters;
   size_t* parameters;  // variables
   size_t* rows;        // places of outputs in its vector
   size_t* row_variables;
@@ -99,13 +107,16 @@ typedef struct black_twin {
 
   // work of a step
   double *reading, *inner_u, *inner_parameters, *inner_y, *start_y;
+  bool* is_idle;  // per member: it has nothing to say
   bool* have;
   const yoke_shadow* working;  // whose work is under way beside the steps
   size_t failed;
   const char* failure;
   char text[320];
-  bool is_lost_told, is_inconsistency_told, is_far_told;
-  double lost_at;
+  bool has_failed;  // numbers are not finite: nothing is estimated any more
+  double failed_at;
+  bool is_failure_told, is_inconsistency_told, is_far_told, is_old_told;
+  double oldest;  // age of a reading that came late, in steps
 } black_twin;
 
 yoke_status yoke__twin_black_make(black_twin* w, const yoke_unit_args* args);

@@ -29,6 +29,14 @@ static void fill_instance(const black_twin* w, const double known[], const doubl
   }
 }
 
+static void copy_idle(const black_twin* w, double y[]) {
+  for (size_t i = 1; i < w->n_members; i++) {
+    if (w->is_idle[i]) {
+      memcpy(y + i * w->n_rows, y, w->n_rows * sizeof *y);
+    }
+  }
+}
+
 static void take_rows(const black_twin* w, const double inner_y[], double y[]) {
   for (size_t i = 0; i < w->n_rows; i++) {
     y[i] = inner_y[w->rows[i]];
@@ -40,26 +48,26 @@ static yoke_status step_set(void* context, size_t set, uint64_t k, const double 
   black_twin* w = context;
   const size_t n_u = w->unit->n_u, n_y = w->unit->n_y;
   for (size_t i = 0; i < w->n_members; i++) {
-    fill_instance(w, known, theta + i * w->n_unknowns, w->inner_u + i * n_u,
+    fill_instance(w, known, theta + i * w->n_all, w->inner_u + i * n_u,
                   w->inner_parameters + i * w->n_parameters);
   }
-  YOKE_TRY(yoke__instances_step(w->instances, set * w->n_members, w->n_members,
+  YOKE_TRY(yoke__instances_step(w->instances, set * w->n_members, w->n_members, w->is_idle,
                                 w->t_start + (double)k * w->h, w->inner_u, w->inner_parameters,
                                 w->inner_y, &w->failed, &w->failure));
   for (size_t i = 0; i < w->n_members; i++) {
     take_rows(w, w->inner_y + i * n_y, y + i * w->n_rows);
   }
+  copy_idle(w, y);
   return YOKE_OK;
 }
 
-// All instances start from the same state.
 static yoke_status restart_set(void* context, size_t set, double y[]) {
   black_twin* w = context;
   yoke__instances_join_work(w->instances);
   w->working = NULL;
   YOKE_TRY(yoke__instances_restart(w->instances, set * w->n_members, w->n_members));
   for (size_t i = 0; i < w->n_members; i++) {
-    take_rows(w, w->start_y, y + i * w->n_rows);
+    take_rows(w, w->start_y + i * w->unit->n_y, y + i * w->n_rows);
   }
   return YOKE_OK;
 }
@@ -120,26 +128,73 @@ static void write_innovations(black_twin* w) {
 // ---------------------------------------------------------------------------------------------------------
 // start
 
-// What all instances begin with: the first guesses.
+// What the instances begin with: the first guesses, and offsets of what acts on the start.
 static void fill_start(black_twin* w) {
-  double theta[YOKE_BLACK_MOST_UNKNOWNS];
-  const yoke_deviation* f = yoke__shadow_filter(yoke__black_shadow(w->black));
-  for (size_t j = 0; j < w->n_unknowns; j++) {
-    theta[j] = yoke__deviation_applied(f, j);
+  const yoke_shadow* shadow = yoke__black_shadow(w->black);
+  for (size_t i = 0; i < w->n_members; i++) {
+    const double* with_offsets = yoke__shadow_theta(shadow, i);
+    double theta[2 * YOKE_BLACK_MOST_UNKNOWNS];
+    for (size_t j = 0; j < w->n_all; j++) {
+      theta[j] = yoke__deviation_applied(yoke__shadow_filter(shadow), j);
+      if (w->unknowns[j].kind == BLACK_REST) {
+        theta[w->unknowns[j].place] = with_offsets[j];
+      }
+    }
+    fill_instance(w, w->u, theta, w->inner_u + i * w->unit->n_u,
+                  w->inner_parameters + i * w->n_parameters);
   }
-  fill_instance(w, w->u, theta, w->inner_u, w->inner_parameters);
+}
+
+static yoke_status set_start_values(black_twin* w) {
+  const yoke_shadow* shadow = yoke__black_shadow(w->black);
+  for (size_t i = 0; i < w->n_sets * w->n_members; i++) {
+    for (size_t j = 0; j < w->n_unknowns; j++) {
+      if (w->unknowns[j].kind == BLACK_START) {
+        YOKE_TRY(yoke__instances_set_one(w->instances, i, w->unknowns[j].place,
+                                         yoke__shadow_theta(shadow, i % w->n_members)[j]));
+      }
+    }
+  }
+  return YOKE_OK;
 }
 
 yoke_status yoke__twin_black_enter(black_twin* w, double t, double t_stop, const yoke_sink* sink) {
   w->t_start = t;
   fill_start(w);
-  return yoke__instances_enter_init(w->instances, t, t_stop, w->inner_u, w->inner_parameters,
-                                    w->start_y, sink);
+  YOKE_TRY(set_start_values(w));
+  return yoke__instances_enter_init(w->instances, t, t_stop, w->n_members, w->inner_u,
+                                    w->inner_parameters, w->start_y, sink);
+}
+
+// Whether a member has begun where the nominal one has: in its outputs, and the states that can be read.
+static bool is_same_start(black_twin* w, size_t member) {
+  const yoke_unit_info* info = w->unit->info;
+  const size_t n_y = w->unit->n_y;
+  bool is_same = memcmp(w->start_y, w->start_y + member * n_y, n_y * sizeof(double)) == 0;
+  for (size_t i = 0; i < info->n_variables && is_same; i++) {
+    const yoke_variable* v = &info->variables[i];
+    double a = 0, b = 0;
+    if (v->causality == YOKE_STATE && v->type == YOKE_REAL && yoke__variable_count(v) == 1) {
+      is_same = yoke__instances_get_one(w->instances, 0, i, &a) >= 0 &&
+                yoke__instances_get_one(w->instances, member, i, &b) >= 0 && a == b;
+    }
+  }
+  return is_same;
+}
+
+// Where the start does not depend on an unknown, the instances that would show it need not run.
+static void find_idle(black_twin* w) {
+  const yoke_shadow* shadow = yoke__black_shadow(w->black);
+  for (size_t j = w->n_unknowns; j < w->n_all; j++) {
+    const size_t member = yoke__shadow_member_of(shadow, j);
+    const bool is_same = is_same_start(w, member) && is_same_start(w, member + 1);
+    w->is_idle[member] = w->is_idle[member + 1] = is_same;
+  }
 }
 
 yoke_status yoke__twin_black_refresh(black_twin* w, double t) {
   fill_start(w);
-  YOKE_TRY(yoke__instances_refresh(w->instances, t, w->inner_u, w->start_y));
+  YOKE_TRY(yoke__instances_refresh(w->instances, t, w->n_members, w->inner_u, w->start_y));
   for (size_t i = 0; i < w->n_rows; i++) {
     w->reals[i] = w->start_y[w->rows[i]];
   }
@@ -147,13 +202,16 @@ yoke_status yoke__twin_black_refresh(black_twin* w, double t) {
 }
 
 yoke_status yoke__twin_black_begin(black_twin* w) {
-  YOKE_TRY(yoke__instances_exit_init(w->instances, !w->settings->never_restores));
+  find_idle(w);
+  YOKE_TRY(yoke__instances_exit_init(w->instances));
   YOKE_TRY(yoke__black_start(w->black));
   for (size_t i = 0; i < w->n_sensors; i++) {
     w->pending[i] = (double)NAN;
     w->sequence[i] = 0;
   }
   w->n_steps = 0;
+  w->has_failed = false;
+  w->oldest = 0;
   write_estimates(w);
   return YOKE_OK;
 }
@@ -183,6 +241,7 @@ static void take_readings(black_twin* w, double t) {
     w->pending[i] = (double)NAN;
     if (is_new(w, i, &stamp)) {
       double* to = stamp > t + NEAR_TIME * w->h ? &w->pending[i] : &w->reading[i];
+      w->oldest = fmax(w->oldest, (t - stamp) / w->h);
       *to = w->u[w->n_known + i];
     }
     w->have[i] = yoke__is_finite(w->reading[i]);
@@ -237,15 +296,17 @@ yoke_status yoke__twin_black_step(black_twin* w, double t, double h, yoke_step_r
   take_readings(w, t);
   w->n_steps++;
   end_work(w);
-  const bool is_lost = yoke__black_correct(w->black, w->u, w->reading, w->have) < 0;
-  w->lost_at = is_lost && w->wholes[BLACK_WHOLE_VERDICT] != YOKE_TWIN_DIVERGED ? t : w->lost_at;
+  if (yoke__black_correct(w->black, w->u, w->reading, w->have) < 0 && !w->has_failed) {
+    w->has_failed = true;
+    w->failed_at = t;
+  }
   write_innovations(w);
   const yoke_status status = yoke__black_advance(w->black);
   if (status < 0) {
     name_failed(w, result);
     return status;
   }
-  if (is_lost) {
+  if (w->has_failed) {
     write_nominal(w);
     return YOKE_OK;
   }
@@ -260,7 +321,7 @@ yoke_status yoke__twin_black_step(black_twin* w, double t, double h, yoke_step_r
 static void report_far(black_twin* w, const yoke_sink* sink) {
   double excursion = 0;
   const size_t far = yoke__black_find_far(w->black, &excursion);
-  if (far == w->n_unknowns || w->is_far_told) {
+  if (far >= w->n_unknowns || w->is_far_told) {
     return;
   }
   w->is_far_told = true;
@@ -272,11 +333,18 @@ static void report_far(black_twin* w, const yoke_sink* sink) {
 
 static void report_innovations(black_twin* w, yoke_twin_verdict verdict, const yoke_finding* why,
                                const yoke_sink* sink) {
-  if (verdict != YOKE_TWIN_INCONSISTENT || why->statistic == YOKE_STATISTIC_NONE ||
+  if (verdict < YOKE_TWIN_INCONSISTENT || why->statistic == YOKE_STATISTIC_NONE ||
       !(why->excess > 1) || w->is_inconsistency_told) {
     return;
   }
   w->is_inconsistency_told = true;
+  if (verdict == YOKE_TWIN_DIVERGED) {
+    yoke__notify(sink, YOKE_WARNING,
+                 "the filter has lost the readings: they are %.0f standard deviations from what it "
+                 "expects (root mean square); the unit, its start or sigma is wrong",
+                 sqrt(why->value));
+    return;
+  }
   yoke__notify(sink, YOKE_WARNING,
                "the readings do not fit the unit and its noise: of the innovations of %s the %s is "
                "%.3g, expected %.3g to %.3g",
@@ -285,21 +353,36 @@ static void report_innovations(black_twin* w, yoke_twin_verdict verdict, const y
                yoke__statistic_text(why->statistic), why->value, why->low, why->high);
 }
 
+static void report_old(black_twin* w, const yoke_sink* sink) {
+  if (w->oldest > NEAR_TIME && !w->is_old_told) {
+    w->is_old_told = true;
+    yoke__notify(sink, YOKE_WARNING,
+                 "readings come late, up to %.3g s: a twin of a unit takes them as of now, and "
+                 "what they tell is wrong by what happened since",
+                 w->oldest * w->h);
+  }
+}
+
+static void report_failure(black_twin* w, const yoke_sink* sink) {
+  if (!w->is_failure_told) {
+    w->is_failure_told = true;
+    yoke__notify(sink, YOKE_WARNING,
+                 "the filter diverged at t = %.9g s: its numbers are not finite; from then on the "
+                 "outputs are those of the unit without readings",
+                 w->failed_at);
+  }
+}
+
 void yoke__twin_black_report(black_twin* w, const yoke_sink* sink) {
   if (w->phase != BLACK_RUNNING) {
     return;
   }
-  yoke_finding why = {.statistic = YOKE_STATISTIC_NONE};
-  const yoke_twin_verdict verdict = yoke__black_verdict(w->black, &why);
-  if (w->wholes[BLACK_WHOLE_VERDICT] != YOKE_TWIN_DIVERGED) {
-    report_innovations(w, verdict, &why, sink);
-    report_far(w, sink);
-  } else if (!w->is_lost_told) {
-    w->is_lost_told = true;
-    yoke__notify(
-        sink, YOKE_WARNING,
-        "the filter diverged at t = %.9g s; from then on the outputs are those of the unit "
-        "without readings",
-        w->lost_at);
+  report_old(w, sink);
+  if (w->has_failed) {
+    report_failure(w, sink);
+    return;
   }
+  yoke_finding why = {.statistic = YOKE_STATISTIC_NONE};
+  report_innovations(w, yoke__black_verdict(w->black, &why), &why, sink);
+  report_far(w, sink);
 }

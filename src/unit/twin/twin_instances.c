@@ -22,12 +22,14 @@ typedef struct instance {
 typedef struct task {
   size_t first, n;
   double t, t_stop;
+  size_t n_rows;
   const double *u, *parameters;
   double* y;
+  const bool* is_idle;
+  double* to;
   size_t variable, size;
   const void* value;
   const yoke_sink* sink;
-  bool keeps;
   size_t target;  // of creation
   yoke_arena* arena;
 } task;
@@ -155,6 +157,10 @@ const yoke_unit* yoke__instances_unit(const yoke_instances* s, size_t i) {
   return &s->all[i].unit;
 }
 
+int yoke__instances_threads(const yoke_instances* s) {
+  return s->setup.n_threads;
+}
+
 // ---- values
 
 yoke_status yoke__instances_choose(yoke_instances* s, const size_t parameters[], size_t n,
@@ -185,6 +191,22 @@ yoke_status yoke__instances_set(yoke_instances* s, size_t variable, const void* 
   return run(s, set_one, &t);
 }
 
+yoke_status yoke__instances_set_one(yoke_instances* s, size_t i, size_t variable, double value) {
+  const task one = {
+      .first = i, .n = 1, .variable = variable, .value = &value, .size = sizeof value};
+  return run(s, set_one, &one);
+}
+
+static void get_one(yoke_instances* s, size_t i) {
+  const task* t = &s->task;
+  s->all[i].status = yoke__unit_get(&s->all[i].unit, t->variable, t->to, sizeof *t->to);
+}
+
+yoke_status yoke__instances_get_one(yoke_instances* s, size_t i, size_t variable, double* value) {
+  const task one = {.first = i, .n = 1, .variable = variable, .to = value};
+  return run(s, get_one, &one);
+}
+
 static yoke_status set_parameters(const yoke_instances* s, instance* at, const double values[]) {
   for (size_t j = 0; j < s->n_parameters; j++) {
     // they hardly ever change, and each call may be dear
@@ -201,9 +223,10 @@ static yoke_status set_parameters(const yoke_instances* s, instance* at, const d
 static void enter_one(yoke_instances* s, size_t i) {
   const task* t = &s->task;
   instance* at = &s->all[i];
-  at->status = set_parameters(s, at, t->parameters);
+  const size_t row = i % t->n_rows;
+  at->status = set_parameters(s, at, t->parameters + row * s->n_parameters);
   if (at->status >= 0) {
-    at->status = yoke__unit_set_inputs(&at->unit, t->u);
+    at->status = yoke__unit_set_inputs(&at->unit, t->u + row * s->n_u);
   }
   if (at->status >= 0) {
     at->status = yoke__unit_enter_init(&at->unit, t->t, t->t_stop, t->sink);
@@ -213,33 +236,34 @@ static void enter_one(yoke_instances* s, size_t i) {
 static void refresh_one(yoke_instances* s, size_t i) {
   const task* t = &s->task;
   instance* at = &s->all[i];
-  at->status = yoke__unit_set_inputs(&at->unit, t->u);
+  at->status = yoke__unit_set_inputs(&at->unit, t->u + (i % t->n_rows) * s->n_u);
   if (at->status >= 0 && at->unit.ops->refresh != NULL) {
     at->status = at->unit.ops->refresh(at->unit.self, t->t);
   }
-  if (at->status >= 0 && i == 0) {
-    at->status = yoke__unit_get_outputs(&at->unit, t->y);
+  if (at->status >= 0 && i < t->n_rows) {
+    at->status = yoke__unit_get_outputs(&at->unit, t->y + i * s->n_y);
   }
 }
 
 static void exit_one(yoke_instances* s, size_t i) {
   instance* at = &s->all[i];
   at->status = yoke__unit_exit_init(&at->unit);
-  if (at->status >= 0 && s->task.keeps && at->image != NULL) {
+  if (at->status >= 0 && at->image != NULL) {
     at->status = yoke__unit_save(&at->unit, at->image, yoke__unit_image_size(&at->unit));
   }
   at->is_used = false;
 }
 
 yoke_status yoke__instances_enter_init(yoke_instances* s, double t_start, double t_stop,
-                                       const double u[], const double parameters[], double y[],
-                                       const yoke_sink* sink) {
+                                       size_t n_rows, const double u[], const double parameters[],
+                                       double y[], const yoke_sink* sink) {
   // messages have one writer at a time
   for (size_t i = 0; i < s->setup.n; i++) {
     const task one = {.first = i,
                       .n = 1,
                       .t = t_start,
                       .t_stop = t_stop,
+                      .n_rows = n_rows,
                       .u = u,
                       .parameters = parameters,
                       .sink = sink};
@@ -249,25 +273,22 @@ yoke_status yoke__instances_enter_init(yoke_instances* s, double t_start, double
       return status;
     }
   }
-  return yoke__instances_refresh(s, t_start, u, y);
+  return yoke__instances_refresh(s, t_start, n_rows, u, y);
 }
 
-yoke_status yoke__instances_refresh(yoke_instances* s, double t, const double u[], double y[]) {
+yoke_status yoke__instances_refresh(yoke_instances* s, double t, size_t n_rows, const double u[],
+                                    double y[]) {
   task all = of_all(s);
   all.t = t;
+  all.n_rows = n_rows;
   all.u = u;
   all.y = y;
   return run(s, refresh_one, &all);
 }
 
-yoke_status yoke__instances_exit_init(yoke_instances* s, bool keeps) {
-  task all = of_all(s);
-  all.keeps = keeps;
+yoke_status yoke__instances_exit_init(yoke_instances* s) {
+  const task all = of_all(s);
   return run(s, exit_one, &all);
-}
-
-bool yoke__instances_can_keep(const yoke_instances* s) {
-  return yoke__unit_image_size(&s->all[0].unit) > 0;
 }
 
 static void restart_one(yoke_instances* s, size_t i) {
@@ -322,6 +343,9 @@ static void step_one(yoke_instances* s, size_t i) {
   const task* t = &s->task;
   instance* at = &s->all[i];
   const size_t row = i - t->first;
+  if (t->is_idle[row]) {
+    return;
+  }
   const uint64_t mode = yoke__os_float_mode();
   const double t_end = t->t + s->setup.h;
   yoke_step_result result = {.t_reached = t_end};
@@ -339,10 +363,11 @@ static void step_one(yoke_instances* s, size_t i) {
   yoke__os_float_mode_keep(mode);
 }
 
-yoke_status yoke__instances_step(yoke_instances* s, size_t first, size_t n, double t,
-                                 const double u[], const double parameters[], double y[],
+yoke_status yoke__instances_step(yoke_instances* s, size_t first, size_t n, const bool is_idle[],
+                                 double t, const double u[], const double parameters[], double y[],
                                  size_t* failed, const char** message) {
-  const task some = {.first = first, .n = n, .t = t, .u = u, .parameters = parameters, .y = y};
+  const task some = {
+      .first = first, .n = n, .is_idle = is_idle, .t = t, .u = u, .parameters = parameters, .y = y};
   const yoke_status status = run(s, step_one, &some);
   if (status < 0) {
     size_t i = first;

@@ -48,9 +48,7 @@ typedef struct yoke_twin_settings {
   yoke_unit_kind box;            // what is behind it; YOKE_KIND_NONE: the network of a netlist
   const yoke_unit_ops* box_ops;  // of a model
   const yoke_twin_output* outputs;
-  size_t n_outputs;     // of interest; 0: all
-  int n_threads;        // 0: as many as pay
-  bool never_restores;  // states of the unit are not used
+  size_t n_outputs;  // of interest; 0: all
 } yoke_twin_settings;
 
 // The settings without sensors and unknowns, nothing given.
@@ -105,6 +103,10 @@ typedef struct yoke_unit_twin_figures {
   size_t n_sensors, n_unknowns;
   // counts since the start
   uint64_t n_steps, n_readings, n_missing, n_gated, n_lost, n_resets;
+  // of a black box: how many instances of it there are, how many run in every step, and whether those that have run can go back
+  size_t n_instances, n_members;
+  int n_threads;
+  bool is_restored;
 } yoke_unit_twin_figures;
 
 // False: the unit is no twin of a network.
