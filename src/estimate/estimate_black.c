@@ -12,7 +12,9 @@
 #define BIAS                                                                                       \
   0.3  // of an unknown's standard deviation: what the model's errors may have moved it by
 #define KNOWN      0.2  // of its offset: a standard deviation that is worth a beginning
+#define DOUBT      0.1  // share of a reading's variance that comes from errors of the model
 #define MISFIT     0.1  // of a sensor's noise
+#define FAR_START  0.5  // of its offset
 #define OFFSET_SDS 2.0  // offsets of slow unknowns
 #define LEAST_OFFSET                                                                               \
   1e-3             // of the first one: smaller ones drown in the errors of the unit's solver
@@ -118,7 +120,9 @@ static yoke_status take_readings(yoke_black* b, set* s, const double readings[],
   for (size_t i = 0; i < b->n_sensors; i++) {
     double innovation, sd;
     yoke__deviation_innovation(yoke__shadow_filter(s->shadow), i, &innovation, &sd);
-    b->e[i] = innovation / sd;
+    // such errors are no noise: they cannot be judged like noise
+    const bool is_doubtful = yoke__deviation_doubt(yoke__shadow_filter(s->shadow), i) > DOUBT;
+    b->e[i] = is_doubtful ? (double)NAN : innovation / sd;
   }
   yoke__consistency_add(s->consistency, b->e);
   s->k++;
@@ -158,11 +162,28 @@ static bool can_move(const yoke_deviation_unknown* u) {
   return !u->is_fast && !u->is_start;
 }
 
+// The start is far from the guess that all instances begin with. How the unit goes on from there depends on the other unknowns: a
+// product of two deviations, of which a new beginning can make one small.
+static bool is_start_far(const yoke_black* b) {
+  const yoke_shadow* s = b->sets[b->now].shadow;
+  for (size_t j = 0; j < b->n_unknowns; j++) {
+    const yoke_deviation_unknown* u = &b->setup.shadow.filter.unknowns[j];
+    double value, sd;
+    yoke__deviation_unknown_of(yoke__shadow_filter(s), j, &value, &sd);
+    if (u->is_start && yoke__shadow_shows(s, j) &&
+        fabs(value - u->start) > FAR_START * yoke__shadow_offset(s, j)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // What the model says wrongly is large enough to matter, and what it concerns is known so much better now that it is worth it.
 static bool is_biased(const yoke_black* b) {
   const yoke_shadow* s = b->sets[b->now].shadow;
   const yoke_deviation* f = yoke__shadow_filter(s);
-  bool matters = yoke__shadow_misfit(s) > MISFIT, is_better = false, is_worse = false;
+  bool matters = yoke__shadow_misfit(s) > MISFIT || is_start_far(b), is_better = false,
+       is_worse = false;
   for (size_t j = 0; j < b->n_unknowns; j++) {
     double value, sd;
     yoke__deviation_unknown_of(f, j, &value, &sd);
@@ -310,11 +331,8 @@ yoke_twin_verdict yoke__black_verdict(const yoke_black* b, yoke_finding* why) {
   if (yoke__black_find_far(b, &excursion) < b->n_unknowns && verdict != YOKE_TWIN_DIVERGED) {
     verdict = YOKE_TWIN_INCONSISTENT;
   }
-  return yoke__black_is_early(b) && verdict != YOKE_TWIN_DIVERGED ? YOKE_TWIN_STARTING : verdict;
-}
-
-bool yoke__black_is_early(const yoke_black* b) {
-  return (b->is_wanted && b->n_passes == 1) || !yoke__shadow_has_model(b->sets[b->now].shadow);
+  const bool is_early = (b->is_wanted && b->n_passes == 1) || !yoke__shadow_has_model(s->shadow);
+  return is_early && verdict != YOKE_TWIN_DIVERGED ? YOKE_TWIN_STARTING : verdict;
 }
 
 uint64_t yoke__black_start_steps(void) {

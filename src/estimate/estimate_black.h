@@ -61,8 +61,6 @@ uint32_t yoke__black_passes(const yoke_black* b);  // 1: never begun again
 // many. Where as much is unknown as there are sensors, unknowns take the faults of the unit upon them.
 size_t yoke__black_find_far(const yoke_black* b, double* excursion);
 bool yoke__black_is_replaying(const yoke_black* b);
-// Nothing is judged yet: there is no model of the fast unknowns, or the record is about to be run with better values.
-bool yoke__black_is_early(const yoke_black* b);
 uint64_t yoke__black_start_steps(void);  // steps whose readings are not judged
 
 #endif

@@ -39,8 +39,8 @@ struct yoke_deviation {
   double *H, *PH, *work, *mean_work;
   double* applied;
 
-  double *innovations, *sds;  // per sensor
-  uint64_t* hits;             // per unknown
+  double *innovations, *sds, *doubts;  // per sensor
+  uint64_t* hits;                      // per unknown
   uint64_t n_gated;
 
   double* check_offset;  // sizes
@@ -87,6 +87,7 @@ yoke_deviation* yoke__deviation_prepare(const yoke_deviation_setup* setup, yoke_
   }
   f->innovations = yoke__arena_array(arena, setup->n_sensors + 1, sizeof(double));
   f->sds = yoke__arena_array(arena, setup->n_sensors + 1, sizeof(double));
+  f->doubts = yoke__arena_array(arena, setup->n_sensors + 1, sizeof(double));
   f->hits = yoke__arena_array(arena, m + 1, sizeof *f->hits);
   f->fits = yoke__arena_array(arena, p + 1, sizeof *f->fits);
   if (yoke__arena_status(arena) < 0) {
@@ -149,7 +150,7 @@ void yoke__deviation_start(yoke_deviation* f, const double applied[]) {
     }
   }
   for (size_t i = 0; i < f->setup.n_sensors; i++) {
-    f->innovations[i] = f->sds[i] = (double)NAN;
+    f->innovations[i] = f->sds[i] = f->doubts[i] = (double)NAN;
   }
 }
 
@@ -307,6 +308,7 @@ static yoke_status take_reading(yoke_deviation* f, const yoke_deviation_point* p
   const double S = yoke__kalman_variance(f->n, f->P, f->H, r, f->PH);
   f->innovations[s] = innovation;
   f->sds[s] = sqrt(S);
+  f->doubts[s] = at.variance / S;
   if (f->setup.gate > 0.0 && fabs(innovation) > f->setup.gate * f->sds[s]) {
     f->n_gated++;
     return YOKE_OK;
@@ -460,6 +462,10 @@ void yoke__deviation_unknown_of(const yoke_deviation* f, size_t unknown, double*
 
 double yoke__deviation_applied(const yoke_deviation* f, size_t unknown) {
   return f->applied[unknown];
+}
+
+double yoke__deviation_doubt(const yoke_deviation* f, size_t sensor) {
+  return f->doubts[sensor];
 }
 
 void yoke__deviation_innovation(const yoke_deviation* f, size_t sensor, double* innovation,

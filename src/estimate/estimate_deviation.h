@@ -123,6 +123,8 @@ double yoke__deviation_applied(const yoke_deviation* f, size_t unknown);
 // Both NaN if the sensor had no reading.
 void yoke__deviation_innovation(const yoke_deviation* f, size_t sensor, double* innovation,
                                 double* sd);
+// Share of its variance that stands for the errors of the model.
+double yoke__deviation_doubt(const yoke_deviation* f, size_t sensor);
 uint64_t yoke__deviation_gated(const yoke_deviation* f);
 uint64_t yoke__deviation_bound_hits(const yoke_deviation* f, size_t unknown);
 size_t yoke__deviation_size(const yoke_deviation* f);

@@ -33,6 +33,7 @@ typedef struct guess {
   bool is_fast;
   double offset;
   double check;  // offset of the members that check
+  bool shows;    // outputs have answered to it
 } guess;
 
 struct yoke_shadow {
@@ -203,6 +204,7 @@ static void read_pair(yoke_shadow* s, size_t j, const double y[]) {
   const bool is_one_sided = u->is_fast && s->is_turning;
   for (size_t o = 0; o < p; o++) {
     double *r = &s->live[o * m + j], *c = &s->curve[o * m + j];
+    s->unknowns[j].shows = s->unknowns[j].shows || plus[o] != minus[o];
     if (is_one_sided) {
       *r = (y[o] - minus[o]) / d + 0.5 * *c * d;
     } else {
@@ -467,6 +469,10 @@ uint64_t yoke__shadow_steps(const yoke_shadow* s) {
 
 double yoke__shadow_offset(const yoke_shadow* s, size_t unknown) {
   return s->unknowns[unknown].offset;
+}
+
+bool yoke__shadow_shows(const yoke_shadow* s, size_t unknown) {
+  return s->unknowns[unknown].shows;
 }
 
 double yoke__shadow_first_offset(const yoke_shadow* s, size_t unknown) {

@@ -53,6 +53,7 @@ const yoke_deviation* yoke__shadow_filter(const yoke_shadow* s);
 void yoke__shadow_output(const yoke_shadow* s, size_t output, double* value, double* sd);
 uint64_t yoke__shadow_steps(const yoke_shadow* s);
 double yoke__shadow_offset(const yoke_shadow* s, size_t unknown);
+bool yoke__shadow_shows(const yoke_shadow* s, size_t unknown);  // outputs have answered to it
 double yoke__shadow_first_offset(const yoke_shadow* s, size_t unknown);  // from the first guess
 // Error of the model over what it predicts, worst of the sensors; and at the present deviation, over the noise of the sensor.
 double yoke__shadow_error(const yoke_shadow* s);

@@ -190,10 +190,12 @@ static void write_verdict(yoke_twin_watch* w, const yoke_unit_twin_inside* insid
   }
   switch (w->verdict) {
   case YOKE_TWIN_STARTING:
-    if (inside->is_repeating) {
-      snprintf(w->text, sizeof w->text,
-               "no verdict: what the unit's instances have shown so far is not enough to judge it; "
-               "more readings are needed");
+    if (w->is_black_box) {
+      snprintf(
+          w->text, sizeof w->text,
+          "no verdict: too few readings could be judged, as the errors of what is known of the "
+          "unit's answers are too large beside the noise; give more readings, or better "
+          "guesses with a smaller sd");
       return;
     }
     snprintf(

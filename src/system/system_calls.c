@@ -88,14 +88,15 @@ yoke_status yoke__system_plan_calls(yoke_system* system) {
   }
   for (size_t i = 0; i < n; i++) {
     yoke_system_unit* unit = &system->units[i];
-    const bool is_left =
-        m.is_connected[i] && !m.is_named[i] && !unit->is_law && unit->inputs == YOKE_INPUTS_MEAN;
+    const bool is_twin = unit->source->kind == YOKE_KIND_TWIN;  // it samples
+    const bool is_left = m.is_connected[i] && !m.is_named[i] && !unit->is_law && !is_twin &&
+                         unit->inputs == YOKE_INPUTS_MEAN;
     unit->is_paced =
         is_left && s->calls == 0 && !unit->source->step.is_given && unit->source->calls == 0;
     unit->meets_at_steps = is_left && s->calls != 1 && unit->source->step.is_given;
     unit->n_calls = unit->is_law || unit->source->step.is_given ? 0
                     : unit->source->calls > 0                   ? unit->source->calls
-                    : s->adaptive.is_given                      ? 1
+                    : s->adaptive.is_given || is_twin           ? 1
                     : s->calls > 0                              ? s->calls
                     : unit->is_paced                            ? choose_calls(s, i)
                                                                 : 1;

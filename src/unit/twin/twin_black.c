@@ -204,7 +204,6 @@ bool yoke__twin_black_inside(const yoke_unit_ops* ops, const void* self,
       .innovation = read_innovation,
       .n_start = yoke__black_start_steps(),
       .has_diverged = w->has_failed,
-      .is_repeating = yoke__black_is_early(w->black),
       .reason = w->has_failed ? YOKE_ESTIMATE_NOT_FINITE : YOKE_ESTIMATE_LOST,
       .n_steps = w->n_steps,
   };
