@@ -346,6 +346,7 @@ static yoke_status check_job(const yoke_export_job* job, bool is_file, const yok
     return yoke_fail(
         sink, YOKE_NO_SUPPORT,
         "'%s' is neither built in nor of a file: only built-in models, circuits, twins "
+        "of netlists "
         "and units of shared libraries can be exported",
         job->ops == NULL ? "" : job->ops->name);
   }
