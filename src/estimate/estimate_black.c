@@ -17,8 +17,7 @@
 #define FAR_START  0.5  // of its offset
 #define OFFSET_SDS 2.0  // offsets of slow unknowns
 #define LEAST_OFFSET                                                                               \
-  1e-3             // of the first one: smaller ones drown in the errors of the unit's solver
-#define FAR   5.0  // standard deviations of the guess and its walk
+  1e-3  // of the first one: smaller ones drown in the errors of the unit's solver
 #define SPEED 4
 #define NONE  SIZE_MAX
 
@@ -309,13 +308,13 @@ const yoke_shadow* yoke__black_shadow(const yoke_black* b) {
 
 size_t yoke__black_find_far(const yoke_black* b, double* excursion) {
   size_t found = b->n_unknowns;
-  *excursion = FAR;
+  *excursion = YOKE_DEVIATION_FAR;
   for (size_t j = 0; j < b->n_unknowns; j++) {
     const yoke_deviation_unknown* u = &b->setup.shadow.filter.unknowns[j];
     double value, sd;
     yoke__deviation_unknown_of(yoke__shadow_filter(b->sets[b->now].shadow), j, &value, &sd);
     const double t = (double)b->k * b->setup.shadow.filter.h;
-    const double far = fabs(value - u->start) / sqrt(u->sd * u->sd + u->walk * u->walk * t);
+    const double far = yoke__deviation_excursion(u, value, t);
     if (far > *excursion && u->start_of == 0) {
       *excursion = far;
       found = j;

@@ -446,6 +446,10 @@ double yoke__deviation_bias(const yoke_deviation* f, size_t unknown) {
 
 // ---- results
 
+double yoke__deviation_excursion(const yoke_deviation_unknown* u, double value, double t) {
+  return fabs(value - u->start) / sqrt(u->sd * u->sd + u->walk * u->walk * t);
+}
+
 void yoke__deviation_output(const yoke_deviation* f, const yoke_deviation_point* point,
                             size_t output, double* value, double* sd) {
   const expected at = expect(f, point, output, f->H);

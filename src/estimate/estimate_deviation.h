@@ -25,6 +25,8 @@
 #include "estimate/estimate_response.h"
 
 #define YOKE_DEVIATION_OUTPUT SIZE_MAX
+#define YOKE_DEVIATION_FAR                                                                         \
+  5.0  // standard deviations of the guess and its walk: an unknown beyond is not as it was said to be
 
 typedef struct yoke_deviation_unknown {
   double start, sd;     // first guess and its standard deviation
@@ -36,6 +38,9 @@ typedef struct yoke_deviation_unknown {
   bool is_start;    // acts on the state at the start alone, with which instances always begin
   size_t start_of;  // of these: the unknown that is the same number at the start, + 1; 0: none
 } yoke_deviation_unknown;
+
+// Distance of a value at time t from its guess, over what sd and walk allow.
+double yoke__deviation_excursion(const yoke_deviation_unknown* u, double value, double t);
 
 typedef struct yoke_deviation_sensor {
   size_t output;

@@ -9,6 +9,10 @@
 #include "support/check.h"
 #include "support/normal_noise.h"
 
+enum { TOY_STEP_US = 1000 };
+#define TOY_H     (1e-6 * TOY_STEP_US)
+#define TOY_SIGMA 0.5
+
 typedef enum toy_value { TOY_Q, TOY_R12, TOY_R2 } toy_value;
 
 typedef struct toy {
@@ -40,6 +44,29 @@ static inline void toy_step(toy* s, double h) {
     toy_rates(s, s->T1 + d * c[0], s->T2 + d * c[1], e);
     s->T1 += d / 6 * (a[0] + 2 * b[0] + 2 * c[0] + e[0]);
     s->T2 += d / 6 * (a[1] + 2 * b[1] + 2 * c[1] + e[1]);
+  }
+}
+
+// The step of TOY_H, linear where nothing radiates: [T1, T2] := F [T1, T2, Q] + offset, F 2 x 3. Large differences: no rounding.
+static inline void toy_matrix(const toy* from, double F[6], double offset[2]) {
+  const double base[3] = {from->T1, from->T2, from->Q};
+  toy s = *from;
+  toy_step(&s, TOY_H);
+  const double to[2] = {s.T1, s.T2};
+  for (size_t c = 0; c < 3; c++) {
+    s = *from;
+    s.T1 += c == 0 ? 4096 : 0;
+    s.T2 += c == 1 ? 4096 : 0;
+    s.Q += c == 2 ? 4096 : 0;
+    toy_step(&s, TOY_H);
+    F[c] = (s.T1 - to[0]) / 4096;
+    F[3 + c] = (s.T2 - to[1]) / 4096;
+  }
+  for (size_t i = 0; i < 2; i++) {
+    offset[i] = to[i];
+    for (size_t c = 0; c < 3; c++) {
+      offset[i] -= F[3 * i + c] * base[c];
+    }
   }
 }
 
@@ -77,10 +104,6 @@ typedef struct toy_study {
   yoke_black* black;
   yoke_arena arena;
 } toy_study;
-
-enum { TOY_STEP_US = 1000 };
-#define TOY_H     (1e-6 * TOY_STEP_US)
-#define TOY_SIGMA 0.5
 
 static inline yoke_status toy_restart(void* context, size_t set, double y[]) {
   toy_study* s = context;

@@ -21,33 +21,9 @@ typedef struct plain {
   double q[3], P[9], F[9], offset[3], work[18], PH[3];
 } plain;
 
-// The step of the toy is linear: its matrix from three steps.
 static plain open_plain(void) {
-  plain f = {.q = {300, 300, 10}, .P = {[8] = 4}};
-  const double base[3] = {300, 300, 10};
-  double from[2];
-  for (size_t c = 0; c < 4; c++) {
-    toy s = toy_start;
-    s.T1 += c == 0;
-    s.T2 += c == 1;
-    s.Q += c == 2;
-    toy_step(&s, TOY_H);
-    if (c == 3) {
-      from[0] = s.T1;
-      from[1] = s.T2;
-      continue;
-    }
-    f.F[c] = s.T1;
-    f.F[3 + c] = s.T2;
-  }
-  for (size_t i = 0; i < 2; i++) {
-    f.offset[i] = from[i];
-    for (size_t c = 0; c < 3; c++) {
-      f.F[3 * i + c] -= from[i];
-      f.offset[i] -= f.F[3 * i + c] * base[c];
-    }
-  }
-  f.F[8] = 1;
+  plain f = {.q = {300, 300, 10}, .P = {[8] = 4}, .F = {[8] = 1}};
+  toy_matrix(&toy_start, f.F, f.offset);
   return f;
 }
 
