@@ -388,23 +388,37 @@ static const refusal of_networks[] = {
 static const refusal of_boxes[] = {
     {"outputs", "name the outputs of interest beside the unit: twin: {fmu: motor.fmu, outputs: "
                 "[t_magnet]}"},
-    {"filter", "there is one filter for units that are black boxes: leave out 'filter'"},
     {"reset", "the filter on a black box begins again by itself: leave out 'reset'"},
     {"late", "a twin of a black box cannot go back for a late reading: leave out 'late'"},
 };
 static const refusal of_box_noise[] = {
-    {"walk", "the states of a black box have no noise: only 'gate' is for such twins"},
-    {"rate_walk", "the states of a black box have no noise: only 'gate' is for such twins"},
-    {"start", "a black box begins with its own start values: only 'gate' is for such twins"},
-    {"rate_start", "a black box begins with its own start values: only 'gate' is for such twins"},
-    {"jitter", "there is no heat balance in a black box: only 'gate' is for such twins"},
+    {"walk", "the states of a unit have noise with 'filter: extended' only: leave out 'walk'"},
+    {"start", "name the start values that are unsure, such as unknown: {start(T1): {sd: 10}}, or "
+              "take 'filter: extended'"},
+    {"rate_walk", "'rate_walk' is for networks"},
+    {"rate_start", "'rate_start' is for networks"},
+    {"jitter", "'jitter' is for networks"},
+};
+static const refusal of_extended_noise[] = {
+    {"rate_walk", "'rate_walk' is for networks"},
+    {"rate_start", "'rate_start' is for networks"},
+    {"jitter", "'jitter' is for networks"},
 };
 
 static void refuse_for_box(yoke_reader* reader, const yoke_node* node,
                            const yoke_scenario_twin* twin, const char* where) {
+  const bool is_extended = strcmp(yoke__filter_words[twin->filter], "extended") == 0;
   refuse_keys(reader, node, where, of_boxes, YOKE_COUNT(of_boxes));
+  if (twin->filter != 0 && !is_extended) {
+    yoke__error(reader->messages, twin->filter_place,
+                "%s: 'filter: %s' is for networks; units take 'extended', which needs their "
+                "derivatives, or none",
+                where, yoke__filter_words[twin->filter]);
+  }
   const yoke_node* noise = yoke__node_first_of(node, (const char* const[]){"noise", NULL});
-  if (noise != NULL && noise->kind == YOKE_NODE_MAP) {
+  if (noise != NULL && noise->kind == YOKE_NODE_MAP && is_extended) {
+    refuse_keys(reader, noise, "'noise'", of_extended_noise, YOKE_COUNT(of_extended_noise));
+  } else if (noise != NULL && noise->kind == YOKE_NODE_MAP) {
     refuse_keys(reader, noise, "'noise'", of_box_noise, YOKE_COUNT(of_box_noise));
   }
   for (size_t i = 0; i < twin->n_connections; i++) {

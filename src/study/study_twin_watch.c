@@ -217,6 +217,12 @@ static void write_verdict(yoke_twin_watch* w, const yoke_unit_twin_inside* insid
                  : "");
     return;
   case YOKE_TWIN_INCONSISTENT:
+    if (inside->is_doubtful) {
+      snprintf(w->text, sizeof w->text,
+               "inconsistent: what the filter learnt first does not fit what came later: the start "
+               "was too far from the guesses for a unit that is not linear, or the unit is wrong");
+      return;
+    }
     snprintf(w->text, sizeof w->text,
              "inconsistent: of the innovations%s%.100s the %s is %.3g, expected %.3g to %.3g: %s",
              has_sensor ? " of " : "", has_sensor ? w->sensors[why.sensor].name : "",

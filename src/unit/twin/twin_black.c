@@ -170,7 +170,7 @@ bool yoke__twin_black_figures(const yoke_unit_ops* ops, const void* self,
   }
   const black_twin* w = self;
   *out = (yoke_unit_twin_figures){.title = w->unit->ops->name,
-                                  .filter = "black box",
+                                  .filter = w->extended != NULL ? "extended" : "black box",
                                   .step = w->h,
                                   .sensors = w->sensor_figures,
                                   .unknowns = w->unknown_figures,
@@ -184,9 +184,7 @@ bool yoke__twin_black_figures(const yoke_unit_ops* ops, const void* self,
 }
 
 static void read_innovation(const void* self, size_t sensor, double* innovation, double* sd) {
-  const black_twin* w = self;
-  yoke__deviation_innovation(yoke__shadow_filter(yoke__black_shadow(w->black)), sensor, innovation,
-                             sd);
+  yoke__twin_core_innovation(self, sensor, innovation, sd);
 }
 
 bool yoke__twin_black_inside(const yoke_unit_ops* ops, const void* self,
@@ -207,8 +205,9 @@ bool yoke__twin_black_inside(const yoke_unit_ops* ops, const void* self,
       .reason = w->has_failed ? YOKE_ESTIMATE_NOT_FINITE : YOKE_ESTIMATE_LOST,
       .n_steps = w->n_steps,
   };
-  out->verdict = out->has_diverged ? YOKE_TWIN_DIVERGED : yoke__black_verdict(w->black, &out->why);
-  out->far = yoke__black_find_far(w->black, &out->excursion);
+  out->verdict = out->has_diverged ? YOKE_TWIN_DIVERGED : yoke__twin_core_verdict(w, &out->why);
+  out->far = yoke__twin_core_find_far(w, &out->excursion);
+  out->is_doubtful = yoke__twin_core_is_doubtful(w);
   return true;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/base_check.h"
 #include "base/base_os.h"
+#include "estimate/estimate_filter.h"
 #include "unit/twin/twin_black_part.h"
 
 #define SETS_KEPT  2  // where instances can be restored
@@ -42,8 +43,12 @@ static bool can_restore(const yoke_unit_ops* ops) {
   return is_flat || (ops->save != NULL && ops->restore != NULL);
 }
 
+static bool uses_derivatives(const yoke_twin_settings* twin) {
+  return twin->filter == YOKE_ESTIMATE_EXTENDED;
+}
+
 size_t yoke__twin_black_instances(const yoke_twin_settings* twin, const yoke_unit_ops* ops) {
-  const size_t n = count_members(twin);
+  const size_t n = uses_derivatives(twin) ? 1 : count_members(twin);
   return n * (n == 1 ? 1 : can_restore(ops) ? SETS_KEPT : SETS_FRESH);
 }
 
@@ -95,7 +100,7 @@ static yoke_status make_instances(black_twin* w, const yoke_unit_args* args) {
                                       .n = w->file->n_inner,
                                       .n_threads = choose_threads(w, args),
                                       .h = w->h,
-                                      .has_work = has_walk(w->settings)};
+                                      .has_work = w->n_members > 1 && has_walk(w->settings)};
   const yoke_sink sink = yoke__messages_sink(&w->messages);
   YOKE_TRY(yoke__instances_create(&setup, &w->arena, &w->instances, &sink));
   w->unit = yoke__instances_unit(w->instances, 0);
@@ -361,7 +366,6 @@ static yoke_status find_unknowns(black_twin* w, yoke_deviation_unknown unknowns[
 
 // What the unknowns do to the start, where the unit begins at rest with them.
 static void add_rests(black_twin* w, yoke_deviation_unknown unknowns[]) {
-  w->n_all = w->n_unknowns;
   for (size_t i = 0; i < w->n_unknowns; i++) {
     if (w->unknowns[i].kind != BLACK_INPUT && w->unknowns[i].kind != BLACK_PARAMETER) {
       continue;
@@ -419,9 +423,75 @@ static yoke_status take_memory(black_twin* w) {
   return yoke__arena_status(arena);
 }
 
+// ---- by derivatives
+
+static yoke_status take_model(black_twin* w) {
+  const yoke_unit_ops* ops = w->unit->ops;
+  yoke_linear* m = &w->model;
+  if (ops->linearise == NULL || ops->linearise(w->unit->self, m) < 0 ||
+      m->n_inputs != w->unit->n_u || m->n_outputs != w->unit->n_y) {
+    return yoke__error(&w->messages, w->settings->filter_place,
+                       "filter: extended needs the derivatives of the unit, which '%.80s' does not "
+                       "offer: leave out 'filter'",
+                       ops->name);
+  }
+  const size_t n_x = m->n_states, n_u = m->n_inputs, n_y = m->n_outputs;
+  m->A = yoke__arena_array(&w->arena, n_x * n_x + 1, sizeof(double));
+  m->B = yoke__arena_array(&w->arena, n_x * n_u + 1, sizeof(double));
+  m->C = yoke__arena_array(&w->arena, n_y * n_x + 1, sizeof(double));
+  m->D = yoke__arena_array(&w->arena, n_y * n_u + 1, sizeof(double));
+  return yoke__arena_status(&w->arena);
+}
+
+static yoke_status check_unknowns(black_twin* w) {
+  yoke_status status = YOKE_OK;
+  for (size_t j = 0; j < w->n_unknowns; j++) {
+    const black_unknown* u = &w->unknowns[j];
+    if (u->kind != BLACK_INPUT && u->kind != BLACK_OFFSET) {
+      status = refuse(w, u->given->place, "unknown", u->given->name,
+                      "filter: extended finds inputs and offsets of sensors, and states by "
+                      "noise: {start: SD}; leave out 'filter'");
+    }
+  }
+  return status;
+}
+
+static yoke_status make_extended(black_twin* w, const yoke_deviation_sensor sensors[],
+                                 const yoke_deviation_unknown unknowns[]) {
+  YOKE_TRY(check_unknowns(w));
+  YOKE_TRY(take_model(w));
+  const yoke_twin_settings* given = w->settings;
+  const size_t n_x = w->model.n_states;
+  double* state_start = yoke__arena_array(&w->arena, n_x + 1, sizeof *state_start);
+  double* state_walk = yoke__arena_array(&w->arena, n_x + 1, sizeof *state_walk);
+  w->y = yoke__arena_array(&w->arena, w->n_rows + 1, sizeof *w->y);
+  YOKE_TRY(yoke__arena_status(&w->arena));
+  for (size_t i = 0; i < n_x; i++) {
+    state_start[i] = or_else(given->start_sd, 0);
+    state_walk[i] = or_else(given->walk, 0);
+  }
+  const yoke_extended_setup setup = {
+      .n_states = n_x,
+      .n_outputs = w->n_rows,
+      .n_known = w->n_known,
+      .n_unknowns = w->n_unknowns,
+      .n_sensors = w->n_sensors,
+      .unknowns = unknowns,
+      .sensors = sensors,
+      .state_start = state_start,
+      .state_walk = state_walk,
+      .h = w->h,
+      .gate = or_else(given->gate, 0),
+      .box = yoke__twin_extended_box(w),
+  };
+  w->extended = yoke__extended_prepare(&setup, &w->arena);
+  return w->extended == NULL ? YOKE_NO_MEMORY : YOKE_OK;
+}
+
+// ---- by instances with offsets
+
 static yoke_status make_black(black_twin* w, const yoke_deviation_sensor sensors[],
                               const yoke_deviation_unknown unknowns[]) {
-  const double gate = w->settings->gate;
   const yoke_black_setup setup = {
       .shadow = {.filter = {.n_outputs = w->n_rows,
                             .n_unknowns = w->n_all,
@@ -429,7 +499,7 @@ static yoke_status make_black(black_twin* w, const yoke_deviation_sensor sensors
                             .unknowns = unknowns,
                             .sensors = sensors,
                             .h = w->h,
-                            .gate = isnan(gate) ? 0 : gate}},
+                            .gate = or_else(w->settings->gate, 0)}},
       .box = yoke__twin_black_box(w),
       .n_known = w->n_known,
       .n_sets = w->n_sets,
@@ -464,7 +534,10 @@ static yoke_status find_all(black_twin* w, yoke_deviation_sensor** sensors,
   YOKE_TRY(in_sensors);
   YOKE_TRY(in_outputs);
   YOKE_TRY(in_unknowns);
-  add_rests(w, *unknowns);
+  w->n_all = w->n_unknowns;
+  if (!uses_derivatives(w->settings)) {
+    add_rests(w, *unknowns);
+  }
   return find_known(w);
 }
 
@@ -500,14 +573,15 @@ yoke_status yoke__twin_black_make(black_twin* w, const yoke_unit_args* args) {
   if (!(w->h > 0)) {
     return yoke__error(&w->messages, w->file->settings.place, "a twin needs a fixed step");
   }
-  w->n_members = count_members(w->settings);
+  w->n_members = uses_derivatives(w->settings) ? 1 : count_members(w->settings);
   w->n_sets = w->file->n_inner / w->n_members;
   w->is_restored = can_restore(w->file->inner[0]);
   YOKE_TRY(make_instances(w, args));
   YOKE_TRY(find_all(w, &sensors, &unknowns));
   YOKE_TRY(yoke__instances_choose(w->instances, w->parameters, w->n_parameters, &w->arena));
   YOKE_TRY(take_memory(w));
-  YOKE_TRY(make_black(w, sensors, unknowns));
+  YOKE_TRY(uses_derivatives(w->settings) ? make_extended(w, sensors, unknowns)
+                                         : make_black(w, sensors, unknowns));
   YOKE_TRY(fill_figures(w, sensors, unknowns));
   return yoke__twin_black_lay_out(w);
 }

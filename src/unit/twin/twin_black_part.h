@@ -3,6 +3,7 @@
 //   twin_black.c         file and operations
 //   twin_black_make.c    names -> sensors, unknowns, outputs; instances; the estimator
 //   twin_black_layout.c  variables
+//   twin_black_core.c    the two estimators behind one face
 //   twin_black_step.c    start, steps, what to tell of a run
 //   twin_instances.c     the instances and their threads
 #ifndef YOKE_UNIT_TWIN_BLACK_PART_H
@@ -10,6 +11,7 @@
 
 #include "base/base_message.h"
 #include "estimate/estimate_black.h"
+#include "estimate/estimate_extended.h"
 #include "unit/twin/twin_instances.h"
 #include "unit/twin/unit_twin.h"
 
@@ -87,7 +89,10 @@ typedef struct black_twin {
   const yoke_deviation_sensor* sensors;
   size_t n_rows, n_sensors;
 
-  yoke_black* black;
+  yoke_black* black;        // NULL: by derivatives
+  yoke_extended* extended;  // NULL: by instances with offsets
+  yoke_linear model;        // of the unit
+  double* y;                // rows of the start
   double h, t_start;
   uint64_t n_steps;
 
@@ -115,7 +120,7 @@ typedef struct black_twin {
   char text[320];
   bool has_failed;  // numbers are not finite: nothing is estimated any more
   double failed_at;
-  bool is_failure_told, is_inconsistency_told, is_far_told, is_old_told;
+  bool is_failure_told, is_inconsistency_told, is_far_told, is_old_told, is_doubt_told;
   double oldest;  // age of a reading that came late, in steps
 } black_twin;
 
@@ -127,5 +132,20 @@ yoke_status yoke__twin_black_begin(black_twin* w);
 yoke_status yoke__twin_black_step(black_twin* w, double t, double h, yoke_step_result* result);
 void yoke__twin_black_report(black_twin* w, const yoke_sink* sink);
 yoke_black_box yoke__twin_black_box(black_twin* w);
+yoke_extended_box yoke__twin_extended_box(black_twin* w);
+
+// ---- twin_black_core.c
+yoke_status yoke__twin_core_start(black_twin* w);
+yoke_status yoke__twin_core_correct(black_twin* w);
+yoke_status yoke__twin_core_advance(black_twin* w);
+const double* yoke__twin_core_nominal(const black_twin* w);
+void yoke__twin_core_output(const black_twin* w, size_t row, double* value, double* sd);
+void yoke__twin_core_unknown(const black_twin* w, size_t unknown, double* value, double* sd);
+void yoke__twin_core_innovation(const black_twin* w, size_t sensor, double* innovation, double* sd);
+uint64_t yoke__twin_core_hits(const black_twin* w, size_t unknown);
+uint32_t yoke__twin_core_passes(const black_twin* w);
+size_t yoke__twin_core_find_far(const black_twin* w, double* excursion);
+yoke_twin_verdict yoke__twin_core_verdict(const black_twin* w, yoke_finding* why);
+bool yoke__twin_core_is_doubtful(const black_twin* w);  // unknowns have turned out to be wrong
 
 #endif

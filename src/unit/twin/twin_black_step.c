@@ -76,6 +76,57 @@ yoke_black_box yoke__twin_black_box(black_twin* w) {
   return (yoke_black_box){w, step_set, restart_set};
 }
 
+// ---- one instance and its derivatives
+
+// theta has unknown inputs only; offsets of sensors are none of the unit's.
+static yoke_status step_nominal(void* context, uint64_t k, const double known[],
+                                const double theta[], double y[]) {
+  const black_twin* w = context;
+  double all[YOKE_BLACK_MOST_UNKNOWNS] = {0};
+  for (size_t j = 0, at = 0; j < w->n_unknowns; j++) {
+    if (w->unknowns[j].kind == BLACK_INPUT) {
+      all[j] = theta[at++];
+    }
+  }
+  return step_set(context, 0, k, known, all, y);
+}
+
+static yoke_status linearise(void* context, const double known[], const double theta[], double A[],
+                             double B[], double C[], double D[]) {
+  (void)known;
+  (void)theta;  // it has the inputs of its last step
+  const black_twin* w = context;
+  yoke_linear model = w->model;
+  const size_t n_x = model.n_states, n_u = w->unit->n_u;
+  YOKE_TRY(w->unit->ops->linearise(w->unit->self, &model));
+  memcpy(A, model.A, n_x * n_x * sizeof *A);
+  size_t n = 0, at = 0;
+  for (size_t j = 0; j < w->n_unknowns; j++) {
+    n += w->unknowns[j].kind == BLACK_INPUT;
+  }
+  for (size_t i = 0; i < w->n_rows; i++) {
+    memcpy(C + i * n_x, model.C + w->rows[i] * n_x, n_x * sizeof *C);
+  }
+  for (size_t j = 0; j < w->n_unknowns; j++) {
+    const size_t column = w->unknowns[j].place;
+    if (w->unknowns[j].kind != BLACK_INPUT) {
+      continue;
+    }
+    for (size_t i = 0; i < n_x; i++) {
+      B[i * n + at] = model.B[i * n_u + column];
+    }
+    for (size_t i = 0; i < w->n_rows; i++) {
+      D[i * n + at] = model.D[w->rows[i] * n_u + column];
+    }
+    at++;
+  }
+  return YOKE_OK;
+}
+
+yoke_extended_box yoke__twin_extended_box(black_twin* w) {
+  return (yoke_extended_box){w, step_nominal, linearise};
+}
+
 // ---------------------------------------------------------------------------------------------------------
 // estimates to outputs
 
@@ -86,26 +137,24 @@ static void write_one(black_twin* w, size_t at, double value, double sd) {
 }
 
 static void write_estimates(black_twin* w) {
-  const yoke_shadow* shadow = yoke__black_shadow(w->black);
   double value, sd;
   for (size_t i = 0; i < w->n_rows; i++) {
-    yoke__shadow_output(shadow, i, &value, &sd);
+    yoke__twin_core_output(w, i, &value, &sd);
     write_one(w, i, value, sd);
   }
   for (size_t j = 0; j < w->n_unknowns; j++) {
-    yoke__deviation_unknown_of(yoke__shadow_filter(shadow), j, &value, &sd);
+    yoke__twin_core_unknown(w, j, &value, &sd);
     write_one(w, w->n_rows + j, value, sd);
-    w->wholes[BLACK_N_WHOLES + j] =
-        (int64_t)yoke__deviation_bound_hits(yoke__shadow_filter(shadow), j);
+    w->wholes[BLACK_N_WHOLES + j] = (int64_t)yoke__twin_core_hits(w, j);
   }
-  w->wholes[BLACK_WHOLE_VERDICT] = yoke__black_verdict(w->black, NULL);
-  w->wholes[BLACK_WHOLE_PASSES] = yoke__black_passes(w->black);
+  w->wholes[BLACK_WHOLE_VERDICT] = yoke__twin_core_verdict(w, NULL);
+  w->wholes[BLACK_WHOLE_PASSES] = yoke__twin_core_passes(w);
 }
 
 // Nothing can be estimated any more: the nominal instance goes on.
 static void write_nominal(black_twin* w) {
   for (size_t i = 0; i < w->n_rows; i++) {
-    const double value = yoke__black_outputs(w->black)[i];
+    const double value = yoke__twin_core_nominal(w)[i];
     w->reals[i] = yoke__is_finite(value) ? value : w->reals[i];
   }
   w->wholes[BLACK_WHOLE_VERDICT] = YOKE_TWIN_DIVERGED;
@@ -116,8 +165,7 @@ static void write_innovations(black_twin* w) {
   double nis = 0;
   for (size_t i = 0; i < w->n_sensors; i++) {
     double innovation, sd;
-    yoke__deviation_innovation(yoke__shadow_filter(yoke__black_shadow(w->black)), i, &innovation,
-                               &sd);
+    yoke__twin_core_innovation(w, i, &innovation, &sd);
     const double e = innovation / sd;
     to[i] = yoke__is_finite(e) ? innovation : 0;
     nis += yoke__is_finite(e) ? e * e : 0;
@@ -130,6 +178,14 @@ static void write_innovations(black_twin* w) {
 
 // What the instances begin with: the first guesses, and offsets of what acts on the start.
 static void fill_start(black_twin* w) {
+  if (w->extended != NULL) {
+    double theta[YOKE_BLACK_MOST_UNKNOWNS];
+    for (size_t j = 0; j < w->n_unknowns; j++) {
+      theta[j] = yoke__extended_applied(w->extended, j);
+    }
+    fill_instance(w, w->u, theta, w->inner_u, w->inner_parameters);
+    return;
+  }
   const yoke_shadow* shadow = yoke__black_shadow(w->black);
   for (size_t i = 0; i < w->n_members; i++) {
     const double* with_offsets = yoke__shadow_theta(shadow, i);
@@ -146,6 +202,9 @@ static void fill_start(black_twin* w) {
 }
 
 static yoke_status set_start_values(black_twin* w) {
+  if (w->extended != NULL) {
+    return YOKE_OK;
+  }
   const yoke_shadow* shadow = yoke__black_shadow(w->black);
   for (size_t i = 0; i < w->n_sets * w->n_members; i++) {
     for (size_t j = 0; j < w->n_unknowns; j++) {
@@ -184,9 +243,8 @@ static bool is_same_start(black_twin* w, size_t member) {
 
 // Where the start does not depend on an unknown, the instances that would show it need not run.
 static void find_idle(black_twin* w) {
-  const yoke_shadow* shadow = yoke__black_shadow(w->black);
   for (size_t j = w->n_unknowns; j < w->n_all; j++) {
-    const size_t member = yoke__shadow_member_of(shadow, j);
+    const size_t member = yoke__shadow_member_of(yoke__black_shadow(w->black), j);
     const bool is_same = is_same_start(w, member) && is_same_start(w, member + 1);
     w->is_idle[member] = w->is_idle[member + 1] = is_same;
   }
@@ -204,7 +262,7 @@ yoke_status yoke__twin_black_refresh(black_twin* w, double t) {
 yoke_status yoke__twin_black_begin(black_twin* w) {
   find_idle(w);
   YOKE_TRY(yoke__instances_exit_init(w->instances));
-  YOKE_TRY(yoke__black_start(w->black));
+  YOKE_TRY(yoke__twin_core_start(w));
   for (size_t i = 0; i < w->n_sensors; i++) {
     w->pending[i] = (double)NAN;
     w->sequence[i] = 0;
@@ -264,7 +322,7 @@ static void work(void* context) {
 }
 
 static void follow_work(black_twin* w) {
-  yoke_shadow* shadow = yoke__black_wants_work(w->black);
+  yoke_shadow* shadow = w->black == NULL ? NULL : yoke__black_wants_work(w->black);
   if (shadow != NULL && shadow != w->working) {
     yoke__instances_begin_work(w->instances, work, shadow);
     w->working = shadow;
@@ -296,13 +354,16 @@ yoke_status yoke__twin_black_step(black_twin* w, double t, double h, yoke_step_r
   take_readings(w, t);
   w->n_steps++;
   end_work(w);
-  if (yoke__black_correct(w->black, w->u, w->reading, w->have) < 0 && !w->has_failed) {
+  if (yoke__twin_core_correct(w) < 0 && !w->has_failed) {
     w->has_failed = true;
     w->failed_at = t;
   }
   write_innovations(w);
-  const yoke_status status = yoke__black_advance(w->black);
-  if (status < 0) {
+  const yoke_status status = yoke__twin_core_advance(w);
+  if (status == YOKE_DIVERGED) {
+    w->failed_at = w->has_failed ? w->failed_at : t;
+    w->has_failed = true;
+  } else if (status < 0) {
     name_failed(w, result);
     return status;
   }
@@ -320,7 +381,7 @@ yoke_status yoke__twin_black_step(black_twin* w, double t, double h, yoke_step_r
 
 static void report_far(black_twin* w, const yoke_sink* sink) {
   double excursion = 0;
-  const size_t far = yoke__black_find_far(w->black, &excursion);
+  const size_t far = yoke__twin_core_find_far(w, &excursion);
   if (far >= w->n_unknowns || w->is_far_told) {
     return;
   }
@@ -363,6 +424,15 @@ static void report_old(black_twin* w, const yoke_sink* sink) {
   }
 }
 
+static void report_doubt(black_twin* w, const yoke_sink* sink) {
+  if (yoke__twin_core_is_doubtful(w) && !w->is_doubt_told) {
+    w->is_doubt_told = true;
+    yoke__notify(sink, YOKE_WARNING,
+                 "the start was too far from the guesses for a unit that is not linear: what the "
+                 "filter learnt first does not fit what came later, and is forgotten");
+  }
+}
+
 static void report_failure(black_twin* w, const yoke_sink* sink) {
   if (!w->is_failure_told) {
     w->is_failure_told = true;
@@ -383,6 +453,7 @@ void yoke__twin_black_report(black_twin* w, const yoke_sink* sink) {
     return;
   }
   yoke_finding why = {.statistic = YOKE_STATISTIC_NONE};
-  report_innovations(w, yoke__black_verdict(w->black, &why), &why, sink);
+  report_innovations(w, yoke__twin_core_verdict(w, &why), &why, sink);
   report_far(w, sink);
+  report_doubt(w, sink);
 }

@@ -23,6 +23,7 @@ typedef struct yoke_unit_twin_inside {
   uint64_t n_start;   // steps that belong to the start and are not judged
   bool is_ambiguous;  // unknowns cannot be told apart: their deviations may be too small
   bool is_learning;   // the noise of a sensor without sigma, before anything is judged
+  bool is_doubtful;   // a black box: what was learnt first does not fit what came later
   bool has_diverged, has_laws;  // a resistance follows a law
   yoke_estimate_reason reason;
   size_t far;  // unknown that is further from its guess than guess and walk allow; n_unknowns: none
