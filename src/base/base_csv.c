@@ -3,9 +3,10 @@
 // Two passes: the first counts the cells of the header and the lines, the second fills arrays of
 // exactly that size. A row of c cells takes at least c bytes (c - 1 commas and a line end), so what
 // is reserved stays below 8 bytes per byte of text plus one row, whatever the header claims.
-// Strict: a quote inside an unquoted cell, text behind a closing quote, a lone CR, a NUL byte or a
-// row with another number of cells than the header is an error with its line and column (both from
-// 1, columns in bytes).
+// Blanks around a cell do not belong to it, those inside of quotes do. Otherwise strict: a quote
+// inside an unquoted cell, text behind a closing quote, a lone CR, a NUL byte or a row with another
+// number of cells than the header is an error with its line and column (both from 1, columns in
+// bytes).
 #include "base/base_csv.h"
 
 #include <stdint.h>
@@ -26,7 +27,7 @@ typedef struct reader {
 
 // One cell as it stands in the text.
 typedef struct cell {
-  const char* text;  // behind the opening quote
+  const char* text;  // behind the opening quote; without the blanks around it
   size_t n;          // quotes inside still doubled
   bool is_quoted;
   bool is_last;  // a line end or the end of the text follows
@@ -59,6 +60,17 @@ bool yoke__csv_is_text(double value) {
 static yoke_status fail(const reader* r, const char* at, const char* what) {
   const yoke_place place = {NULL, (int)r->line, (int)(at - r->line_start) + 1};
   return yoke__fail_at(r->sink, YOKE_BAD_INPUT, place, "%s", what);
+}
+
+static bool is_blank(char c) {
+  return c == ' ' || c == '\t';
+}
+
+static const char* skip_blanks(const char* at, const char* end) {
+  while (at < end && is_blank(*at)) {
+    at++;
+  }
+  return at;
 }
 
 // Behind the cell: a comma, or a line end, which is consumed.
@@ -112,11 +124,12 @@ static yoke_status read_quoted(reader* r, cell* c) {
     r->at++;
   }
   c->n = (size_t)(r->at - c->text);
-  r->at++;
+  r->at = skip_blanks(r->at + 1, r->end);
   return end_cell(r, c);
 }
 
 static yoke_status read_cell(reader* r, cell* c) {
+  r->at = skip_blanks(r->at, r->end);
   c->is_quoted = r->at < r->end && *r->at == '"';
   if (c->is_quoted) {
     return read_quoted(r, c);
@@ -131,7 +144,11 @@ static yoke_status read_cell(reader* r, cell* c) {
     }
     r->at++;
   }
-  c->n = (size_t)(r->at - c->text);
+  const char* end = r->at;
+  while (end > c->text && is_blank(end[-1])) {
+    end--;
+  }
+  c->n = (size_t)(end - c->text);
   return end_cell(r, c);
 }
 
@@ -203,10 +220,8 @@ static size_t bound_rows(const reader* r, size_t n_columns) {
 static bool cell_number(const cell* c, double* value) {
   const char* at = c->text;
   const char* end = c->text + c->n;
-  while (at < end && (*at == ' ' || *at == '\t')) {
-    at++;
-  }
-  while (at < end && (end[-1] == ' ' || end[-1] == '\t')) {
+  at = skip_blanks(at, end);
+  while (at < end && is_blank(end[-1])) {
     end--;
   }
   return yoke__number_scan(at, end, value) == end;

@@ -13,7 +13,7 @@
 #define YOKE_CSV_MAX_LINE_SIZE (64u << 20)  // bytes of one line, quoted line breaks included
 
 typedef struct yoke_csv_column {
-  const char* name;  // header cell, verbatim, NUL-terminated
+  const char* name;  // header cell without blanks around it, NUL-terminated
   double* values;    // n_rows; NaN where the cell is empty or no number
   bool is_text;      // at least one cell is neither empty nor a number
   size_t n_missing;  // empty cells
@@ -27,7 +27,7 @@ typedef struct yoke_csv {
 
 // Reads n bytes, which need not end with NUL and may go afterwards. The first line holds the column
 // names; every further line must have as many cells. Lines end with LF or CRLF, the last one may
-// lack it; a byte order mark is skipped; blanks around a number are allowed. An empty table (header
+// lack it; a byte order mark is skipped; blanks around a cell do not count. An empty table (header
 // only) is fine. YOKE_BAD_INPUT with line and column in the message (the file is the caller's
 // to add by a yoke_context), or YOKE_NO_MEMORY; then *out is empty.
 yoke_status yoke__csv_parse(const char* bytes, size_t n, yoke_csv* out, const yoke_sink* sink);

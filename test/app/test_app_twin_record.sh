@@ -115,6 +115,10 @@ says 'bench.ta: 161 of 801 values are missing, in 2 gaps'
 says 'bench.tb: 103 of 801 values are missing, in 2 gaps'
 says 'twin: consistent: '
 holds "$(json gaps/summary.json 't["sensors"][0]["readings"] == 639 or t["sensors"][0]["readings"] == 640' | sed 's/True/1/;s/False/0/')"
+# blanks and quotes around names and cells, as spreadsheets and people write them
+sed '1s/.*/ time, bench.ta ,"bench.tb", "bench.q" /; 2,$s/,/ , /g' good.csv >blanks.csv
+run 0 twin chain.yaml --data blanks.csv --out blanks
+same again blanks
 awk -F, 'BEGIN { OFS = "," } NR > 1 && NR % 10 != 2 { $2 = "" } { print }' good.csv >slow.csv
 run 0 twin chain.yaml --data slow.csv --set units.twin.unknown.r1.start=2 --set units.twin.unknown.r2.start=3 --out slow
 holds "$(json slow/summary.json 't["sensors"][0]["readings"] == 80 or t["sensors"][0]["readings"] == 81' | sed 's/True/1/;s/False/0/')"

@@ -80,6 +80,25 @@ static void missing_cells_and_text(void** state) {
   assert_false(yoke__csv_is_missing((double)NAN));
 }
 
+// What spreadsheets and people write: blanks behind commas, in front of quotes, around names.
+static void blanks_around_cells(void** state) {
+  (void)state;
+  check_ok(parse(" time, t_case ,\t\"loss\" ,\" kept \", a b \n 0 , 1.5, \"2\" ,\t, \" 3 \"\r\n"));
+  static const char* const names[] = {"time", "t_case", "loss", " kept ", "a b"};
+  assert_int_equal(table.n_columns, 5);
+  for (size_t i = 0; i < 5; i++) {
+    assert_string_equal(table.columns[i].name, names[i]);
+    assert_false(table.columns[i].is_text);
+  }
+  assert_int_equal(yoke__csv_find(&table, "t_case"), 1);
+  check_near(table.columns[1].values[0], 1.5, 0);
+  check_near(table.columns[2].values[0], 2, 0);
+  assert_true(yoke__csv_is_missing(table.columns[3].values[0]));
+  check_near(table.columns[4].values[0], 3, 0);
+  check_error("a, \"b\" c\n", "t.csv:1:8: error: text behind a closing quote");
+  check_error("a, b \"c\"\n", "t.csv:1:6: error: a quote inside");
+}
+
 static void shapes_at_the_edge(void** state) {
   (void)state;
   check_ok(parse("time"));
@@ -184,9 +203,10 @@ static void large_table_is_exact(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(numbers_and_names),  cmocka_unit_test(missing_cells_and_text),
-      cmocka_unit_test(shapes_at_the_edge), cmocka_unit_test(errors_say_where),
-      cmocka_unit_test(sizes_are_bounded),  cmocka_unit_test(large_table_is_exact),
+      cmocka_unit_test(numbers_and_names),    cmocka_unit_test(missing_cells_and_text),
+      cmocka_unit_test(blanks_around_cells),  cmocka_unit_test(shapes_at_the_edge),
+      cmocka_unit_test(errors_say_where),     cmocka_unit_test(sizes_are_bounded),
+      cmocka_unit_test(large_table_is_exact),
   };
   const int n_failed = cmocka_run_group_tests(tests, NULL, NULL);
   yoke__csv_free(&table);
