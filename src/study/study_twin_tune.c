@@ -35,6 +35,22 @@ static const char* copy_text(yoke_arena* arena, const char* text) {
   return text == NULL ? "" : yoke__arena_text(arena, text, strlen(text));
 }
 
+// A sensor or an unknown as it is written in the file: quantities of a netlist ignore case.
+static const yoke_node* find_entry(const tuner* t, const char* list, const char* name) {
+  const yoke_node* node = yoke__node_child(t->system->scenario->tree, "units");
+  node = node == NULL ? NULL : yoke__node_child(node, t->study->unit);
+  node = node == NULL ? NULL : yoke__node_child(node, list);
+  node = node == NULL ? NULL : node->first;
+  while (node != NULL && strcasecmp(node->key, name) != 0) {
+    node = node->next;
+  }
+  return node;
+}
+
+static const char* key_of(const yoke_node* entry, const char* otherwise) {
+  return entry == NULL ? otherwise : entry->key;
+}
+
 // ---- the record
 
 static const yoke_twin_column* column_of(const tuner* t, const yoke_scenario_endpoint* from) {
@@ -133,6 +149,18 @@ static yoke_status fill_record(tuner* t) {
   return YOKE_OK;
 }
 
+static yoke_twin_sigma describe_sigma(const tuner* t, const yoke_unit_twin_sensor* sensor,
+                                      double sigma) {
+  yoke_arena* arena = &t->out->arena;
+  const yoke_node* entry = find_entry(t, "sensors", sensor->name);
+  const bool is_short = entry != NULL && entry->kind == YOKE_NODE_SCALAR;
+  return (yoke_twin_sigma){.name = copy_text(arena, sensor->name),
+                           .dim = copy_text(arena, sensor->dim),
+                           .key = copy_text(arena, key_of(entry, sensor->name)),
+                           .from = is_short ? copy_text(arena, entry->text) : NULL,
+                           .sigma = sigma};
+}
+
 // Sensors whose sigma nobody has given: their noise in the rows that count.
 static yoke_status find_sigmas(tuner* t) {
   const size_t n_sensors = t->inside.n_sensors, n = t->record.end - t->record.first;
@@ -156,9 +184,7 @@ static yoke_status find_sigmas(tuner* t) {
     if (given->is_assumed && yoke__noise_of_record(n_values, values, &level, values + n) >= 0 &&
         level.sigma > 0) {
       sensors[i].sigma = level.sigma;
-      t->out->sigmas[t->out->n_sigmas++] =
-          (yoke_twin_sigma){copy_text(&t->out->arena, given->name),
-                            copy_text(&t->out->arena, given->dim), level.sigma};
+      t->out->sigmas[t->out->n_sigmas++] = describe_sigma(t, given, level.sigma);
     }
   }
   return yoke__arena_status(&t->out->arena);
@@ -202,19 +228,6 @@ static yoke_status find_unit(tuner* t) {
              : YOKE_NO_SUPPORT;
 }
 
-// The key of an unknown as it is written in the file: quantities of a netlist ignore case.
-static const char* find_key(const tuner* t, const char* name) {
-  const yoke_node* node = yoke__node_child(t->system->scenario->tree, "units");
-  node = node == NULL ? NULL : yoke__node_child(node, t->study->unit);
-  node = node == NULL ? NULL : yoke__node_child(node, "unknown");
-  for (node = node == NULL ? NULL : node->first; node != NULL; node = node->next) {
-    if (strcasecmp(node->key, name) == 0) {
-      name = node->key;
-    }
-  }
-  return name;
-}
-
 static yoke_status list_unknowns(tuner* t) {
   yoke_twin_tuning* out = t->out;
   size_t n_constant = 0;
@@ -223,16 +236,17 @@ static yoke_status list_unknowns(tuner* t) {
   YOKE_TRY_MEMORY(out->all);
   for (size_t i = 0; i < out->n; i++) {
     const yoke_unit_twin_unknown* u = &t->inside.unknowns[i];
-    out->all[i] = (yoke_twin_tuned){.name = copy_text(&out->arena, u->name),
-                                    .dim = copy_text(&out->arena, u->dim),
-                                    .key = copy_text(&out->arena, find_key(t, u->name)),
-                                    .start = u->start,
-                                    .sd = u->sd,
-                                    .pass = (double)NAN,
-                                    .pass_sd = (double)NAN,
-                                    .fit = (double)NAN,
-                                    .fit_sd = (double)NAN,
-                                    .is_constant = !(u->walk > 0)};
+    out->all[i] = (yoke_twin_tuned){
+        .name = copy_text(&out->arena, u->name),
+        .dim = copy_text(&out->arena, u->dim),
+        .key = copy_text(&out->arena, key_of(find_entry(t, "unknown", u->name), u->name)),
+        .start = u->start,
+        .sd = u->sd,
+        .pass = (double)NAN,
+        .pass_sd = (double)NAN,
+        .fit = (double)NAN,
+        .fit_sd = (double)NAN,
+        .is_constant = !(u->walk > 0)};
     n_constant += out->all[i].is_constant;
     if (!out->all[i].is_constant && out->walker == NULL) {
       out->walker = out->all[i].name;
@@ -436,21 +450,41 @@ static const char* format_set(yoke_twin_tuning* tuning, const char* unit, const 
                                            : yoke__arena_text(&tuning->arena, text, (size_t)n);
 }
 
+// A sensor whose source stands alone becomes a map.
+static const char* format_sigma(yoke_twin_tuning* tuning, const char* unit,
+                                const yoke_twin_sigma* s) {
+  char text[1024];
+  const int n = s->from == NULL
+                    ? snprintf(text, sizeof text, "units.%s.sensors.%s.sigma=%.*g", unit, s->key,
+                               SD_DIGITS, s->sigma)
+                    : snprintf(text, sizeof text, "units.%s.sensors.%s={from: \"%s\", sigma: %.*g}",
+                               unit, s->key, s->from, SD_DIGITS, s->sigma);
+  return n < 0 || (size_t)n >= sizeof text ? NULL
+                                           : yoke__arena_text(&tuning->arena, text, (size_t)n);
+}
+
 const char* const* yoke__twin_tuning_sets(yoke_twin_tuning* tuning, const yoke_twin_study* study,
                                           size_t* n) {
-  const char** sets = yoke__arena_array(&tuning->arena, 2 * tuning->n + 1, sizeof *sets);
+  const char** sets =
+      yoke__arena_array(&tuning->arena, 2 * tuning->n + tuning->n_sigmas + 1, sizeof *sets);
   *n = 0;
-  for (size_t i = 0; sets != NULL && i < tuning->n; i++) {
+  if (sets == NULL || tuning->is_rejected) {
+    return sets;
+  }
+  for (size_t i = 0; i < tuning->n; i++) {
     const yoke_twin_tuned* u = &tuning->all[i];
     const double value = tuning->takes_fit ? u->fit : u->pass;
     const double sd = tuning->takes_fit ? u->fit_sd : u->pass_sd;
-    if (!u->is_constant || !isfinite(value) || tuning->is_rejected) {
+    if (!u->is_constant || !isfinite(value)) {
       continue;
     }
     sets[(*n)++] = format_set(tuning, study->unit, u->key, "start", VALUE_DIGITS, value);
     if (isfinite(sd) && sd > 0) {
       sets[(*n)++] = format_set(tuning, study->unit, u->key, "sd", SD_DIGITS, sd);
     }
+  }
+  for (size_t i = 0; i < tuning->n_sigmas; i++) {
+    sets[(*n)++] = format_sigma(tuning, study->unit, &tuning->sigmas[i]);
   }
   return yoke__arena_status(&tuning->arena) < 0 ? NULL : sets;
 }

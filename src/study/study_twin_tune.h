@@ -23,6 +23,8 @@ typedef struct yoke_twin_tuned {
 // Noise of a sensor that nobody has given, from the record.
 typedef struct yoke_twin_sigma {
   const char *name, *dim;
+  const char* key;   // in the system file
+  const char* from;  // its source where that stands alone there; NULL: the sensor is a map
   double sigma;
 } yoke_twin_sigma;
 

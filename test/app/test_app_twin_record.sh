@@ -99,6 +99,17 @@ same tuned copy
 run 0 twin chain.yaml --data good.csv --tune --from 50 --to 300 --out tuned_part
 says 'from 50 s to 300 s'
 
+# sensors without sigma: their noise in the record goes into the copy, also where the source stands alone
+sed 's/t(a): .*/t(a): bench.ta/; s/, sigma: 0.2//' chain.yaml >silent.yaml
+run 0 twin silent.yaml --data good.csv --tune --write silent_tuned.yaml --out silent
+says 'no sigma is given for t(b)'
+if [ "$(diff silent.yaml silent_tuned.yaml | grep -c '^>')" -eq 4 ]; then pass; else bad "lines that differ: $(diff silent.yaml silent_tuned.yaml)"; fi
+if sed -n 's/.*t([ab]):.*bench.t[ab].*sigma: \([0-9.]*\)}.*/\1/p' silent_tuned.yaml |
+  awk '$1 > 0.18 && $1 < 0.22 { n++ } END { exit n != 2 }'; then pass; else bad "sigma in the copy: $(grep 't(' silent_tuned.yaml)"; fi
+run 0 twin silent_tuned.yaml --data good.csv --out copy
+says 'twin: consistent: '
+same silent copy
+
 # the page is made from the files alone
 run 0 twin chain.yaml --data good.csv --tune --report --out page
 cp page/report.html first.html
