@@ -149,12 +149,12 @@ static void put_item(const yoke_variable* v, size_t item, yoke_xml_writer* xml) 
   }
   char name[MAX_TEXT];
   if (n_before > 0 || v->items[item][0] == '\0') {
-    snprintf(name, sizeof name, "%.1000s (%zu)", v->items[item], item + 1);
+    snprintf(name, sizeof name, "%.1000s (%zu)", v->items[item], item);
   }
   const bool is_own = n_before == 0 && v->items[item][0] != '\0';
   yoke__xml_open(xml, "Item");
   yoke__xml_put(xml, "name", is_own ? v->items[item] : name);
-  yoke__xml_put_integer(xml, "value", (long long)item + 1);
+  yoke__xml_put_integer(xml, "value", (long long)item);
   yoke__xml_close(xml, "Item");
 }
 
@@ -274,7 +274,7 @@ static void value_text(const yoke_export_variable* v, size_t i, char to[YOKE_NUM
   case YOKE_INTEGER:
   case YOKE_ENUMERATION:
     memcpy(&whole, element_at(v, i), sizeof whole);
-    yoke__number_format_integer(whole + (v->type != 0 ? 1 : 0), to);
+    yoke__number_format_integer(whole, to);
     break;
   case YOKE_BOOLEAN:
     memcpy(&whole, element_at(v, i), sizeof whole);

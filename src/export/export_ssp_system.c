@@ -252,7 +252,7 @@ static void put_enumerations(ssp_export* e, yoke_xml_writer* xml) {
       for (size_t k = 0; v->items[k] != NULL; k++) {
         yoke__xml_open(xml, "ssc:Item");
         yoke__xml_put(xml, "name", v->items[k]);
-        yoke__xml_put_integer(xml, "value", (long long)k + 1);
+        yoke__xml_put_integer(xml, "value", (long long)k);
         yoke__xml_close(xml, "ssc:Item");
       }
       yoke__xml_close(xml, "ssc:Enumeration");

@@ -93,7 +93,7 @@ cat >ways.ssd <<'END'
 <ParameterValues><ParameterSet version="1.0" name="p"><Parameters>
 <Parameter name="c.value"><Real value="5"/></Parameter><Parameter name="g.k"><Real value="3"/></Parameter>
 <Parameter name="m.x"><Real value="1"/></Parameter><Parameter name="m.k"><Real value="9"/></Parameter>
-<Parameter name="m.solver"><Integer value="3"/></Parameter>
+<Parameter name="m.solver"><Integer value="2"/></Parameter>
 </Parameters></ParameterSet></ParameterValues></ParameterBinding></ParameterBindings>
 <Elements><Component name="c" source="constant.fmu"><Connectors><Connector name="y" kind="inout"/></Connectors></Component>
 <Component name="g" source="gain.fmu"><Connectors><Connector name="u" kind="inout"/></Connectors></Component>
@@ -113,14 +113,14 @@ n_checks=$((n_checks + 1))
 run 0 check ways.ssd --set time.stop=2 --set units.c.values.value=6
 out_has '^    set  value = 6$'
 out_has "^    set  x = 1, k = 9, solver = 'rk4'$"
-sed 's|<Integer value="3"/>|<Enumeration value="rk4"/>|' ways.ssd >named.ssd
-sed 's|<Integer value="3"/>|<Integer value="1"/>|' ways.ssd >euler.ssd
+sed 's|<Integer value="2"/>|<Enumeration value="rk4"/>|' ways.ssd >named.ssd
+sed 's|<Integer value="2"/>|<Integer value="0"/>|' ways.ssd >euler.ssd
 run 0 run named.ssd --set time.stop=2 --out named --quiet
 same ways/results.csv named/results.csv
 run 0 run euler.ssd --set time.stop=2 --out euler --quiet
 n_checks=$((n_checks + 1))
 ! cmp -s ways/results.csv euler/results.csv || fail "the number of an item has no effect"
-sed 's|<Integer value="3"/>|<Integer value="9"/>|' ways.ssd >ninth.ssd
+sed 's|<Integer value="2"/>|<Integer value="9"/>|' ways.ssd >ninth.ssd
 run 2 run ninth.ssd --set time.stop=2 --out bad
 err_is "parameter 'solver' of 'm': expected euler, .*, found 9"
 if command -v iconv >/dev/null; then

@@ -310,7 +310,6 @@ static inline int fmu_set(fmu_instance* f, size_t variable, const void* storage)
     if (v->type != YOKE_STRING) {
       memcpy(&whole, at, sizeof whole);
     }
-    whole += v->type == YOKE_ENUMERATION && v->items != NULL;
     const int small = (int)whole;
     const bool is_true = whole != 0;
     assert_int_equal(n, 1);  // no native model has arrays of other types
@@ -365,7 +364,7 @@ static inline int fmu_get(fmu_instance* f, size_t variable, void* storage) {
     } else {
       status = is_2 ? (int)b->f2.GetInteger(f->c, &reference, 1, &small)
                     : (int)b->f3.GetInt64(f->c, &reference, 1, &whole, 1);
-      whole = (is_2 ? small : whole) - (v->type == YOKE_ENUMERATION && v->items != NULL);
+      whole = is_2 ? small : whole;
     }
     memcpy(at, &whole, sizeof whole);
   }

@@ -208,9 +208,9 @@ static void check_variables(int fmi) {
   expect(&f, get_real(&f, 4711, &value), FMU_ERROR, "there is no value reference 4711");
   expect(&f, get_real(&f, SPRING, &value), FMU_ERROR, "'spring' (value reference 11)");
   expect(&f, set_real(&f, SPRING, 1.0), FMU_ERROR, "is of another type");
-  expect(&f, set_whole(&f, SPRING, 0), FMU_ERROR, "'spring' is 0, expected 1 to 2");
-  expect(&f, set_whole(&f, SPRING, 3), FMU_ERROR, "'spring' is 3, expected 1 to 2");
-  expect(&f, set_whole(&f, SPRING, 1), FMU_OK, "");
+  expect(&f, set_whole(&f, SPRING, -1), FMU_ERROR, "'spring' is -1, expected 0 to 1");
+  expect(&f, set_whole(&f, SPRING, 2), FMU_ERROR, "'spring' is 2, expected 0 to 1");
+  expect(&f, set_whole(&f, SPRING, 0), FMU_OK, "");
   expect(&f, set_real(&f, F, 1.0), FMU_ERROR, "'f' cannot be set");
   expect(&f, get_real(&f, F, &value), FMU_ERROR, "'f' has no value before the initialisation");
   assert_true(real_of(&f, X) == 0.5);
@@ -309,7 +309,7 @@ static void check_label(int fmi) {
   start(&f);
   const size_t input = yoke__unit_find(e.unit, "index"), output = yoke__unit_find(e.unit, "text");
   assert_true(input != (size_t)-1 && output != (size_t)-1);
-  expect(&f, set_whole(&f, (uint32_t)input, 3), FMU_OK, "");
+  expect(&f, set_whole(&f, (uint32_t)input, 2), FMU_OK, "");
   char text[64] = "";
   expect(&f, fmu_get(&f, output, text), FMU_OK, "");
   assert_string_equal(text, "100 % too hot");

@@ -146,8 +146,7 @@ for fmi in 2 3; do
     { print }
     /^connections:/ { print "  - \"sensor.y[0] -> twin.sensor.t(n2)\"\n  - \"sensor.y[1] -> twin.sensor.t(n3)\"" }
     ' "$source_dir/scenarios/twin-circuit/disturbed.yaml" >disturbed-fmu.yaml
-  # items of an enumeration count from 1 in FMI
-  record="record.signals=['twin.t(*','twin.q0','twin.sd.*','twin.innovation.*','twin.nis','twin.readings','error*.y']"
+  record="record.signals=['twin.t(*','twin.q0','twin.sd.*','twin.innovation.*','twin.nis','twin.readings','twin.verdict','error*.y']"
   "$yoke" run "$source_dir/scenarios/twin-circuit/disturbed.yaml" --set "$record" --out twin-native --quiet >out 2>err
   check $? "the twin alone"
   export_fmu 0 "$source_dir/scenarios/twin-circuit/disturbed.yaml" --unit twin --fmi $fmi -o twin.fmu

@@ -195,7 +195,7 @@ typedef struct yoke_runtime_access {
 // The element behind a reference, of this kind. NULL after a message.
 const yoke_runtime_slot* yoke__runtime_find(const yoke_runtime* rt, uint32_t reference,
                                             const yoke_runtime_access* how);
-// n_values: room of values, which all elements fill; sizes: of bytes, else NULL. Enumerations count from 1. An error after a
+// n_values: room of values, which all elements fill; sizes: of bytes, else NULL. Enumerations count from 0. An error after a
 // message.
 yoke_runtime_status yoke__runtime_get(yoke_runtime* rt, const yoke_runtime_access* how,
                                       const uint32_t references[], size_t n, void* values,

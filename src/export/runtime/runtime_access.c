@@ -117,24 +117,18 @@ static yoke_runtime_status write_element(yoke_runtime* rt, const yoke_runtime_sl
 
 // ---- whole numbers, texts, bytes
 
-// FMI counts the items of an enumeration from 1 on here.
-static int64_t first_of(const yoke_variable* v) {
-  return v->type == YOKE_ENUMERATION && v->items != NULL ? 1 : 0;
-}
-
 static yoke_runtime_status write_whole(yoke_runtime* rt, const yoke_runtime_slot* slot,
                                        int64_t value, const char* function) {
   const yoke_variable* v = yoke__runtime_variable(rt, slot);
-  if (first_of(v) == 1) {
+  if (v->type == YOKE_ENUMERATION && v->items != NULL) {
     int64_t n_items = 0;
     while (v->items[n_items] != NULL) {
       n_items++;
     }
-    if (value < 1 || value > n_items) {
-      return yoke__runtime_say(rt, YOKE_RUNTIME_ERROR, "%s: '%s' is %lld, expected 1 to %lld",
-                               function, v->name, (long long)value, (long long)n_items);
+    if (value < 0 || value >= n_items) {
+      return yoke__runtime_say(rt, YOKE_RUNTIME_ERROR, "%s: '%s' is %lld, expected 0 to %lld",
+                               function, v->name, (long long)value, (long long)n_items - 1);
     }
-    value--;
   }
   return write_element(rt, slot, &value, function);
 }
@@ -204,7 +198,7 @@ static yoke_runtime_status element_out(yoke_runtime* rt, const yoke_runtime_acce
     memcpy(to, &at, size);
     return YOKE_RUNTIME_OK;
   }
-  whole = how->kind == YOKE_RUNTIME_BOOLEAN ? whole != 0 : whole + first_of(v);
+  whole = how->kind == YOKE_RUNTIME_BOOLEAN ? whole != 0 : whole;
   const int narrow = (int)whole;
   const bool flag = whole != 0;
   memcpy(to,
