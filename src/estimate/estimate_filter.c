@@ -12,6 +12,8 @@
 #define LOST_SD                                                                                    \
   10.0  // mean square of the innovations, in standard deviations, that no sound filter has for long
 
+#define ROUNDING 1e-12  // of a variance, in a correction
+
 static yoke_status diverge(yoke_estimate* f, yoke_estimate_reason reason) {
   if (f->head->reason == YOKE_ESTIMATE_SOUND) {
     f->head->reason = reason;
@@ -104,9 +106,9 @@ static void start_covariance(const yoke_estimate* f) {
   for (size_t i = 0; i < f->rho_at; i++) {
     const double sd = i < f->p ? f->setup.z_sd[i] : f->setup.rate_sd;
     f->P[i * (n + 1)] = sd * sd;
-    if (i >= f->p) {
-      f->P[i * (n + 1)] += f->setup.rate_walk * f->setup.rate_walk * f->setup.h;
-    }
+  }
+  if (f->method == YOKE_ESTIMATE_DERIVATIVE) {
+    yoke__filter_add_rate_noise(f, f->P);
   }
   for (size_t j = 0; j < f->n_rho; j++) {
     f->P[(f->rho_at + j) * (n + 1)] = f->start_sd[j] * f->start_sd[j];
@@ -281,8 +283,8 @@ static yoke_status judge_numbers(yoke_estimate* f) {
       return diverge(f, YOKE_ESTIMATE_NOT_FINITE);
     }
 
-    // a state without noise that a measurement without noise determines has variance 0 up to rounding
-    if (variance < 0.0) {
+    // what a measurement without noise determines has variance 0, up to the rounding of what a step adds
+    if (variance < -ROUNDING * f->Q[i * (f->n + 1)]) {
       return diverge(f, YOKE_ESTIMATE_NOT_POSITIVE);
     }
   }

@@ -70,6 +70,8 @@ typedef struct yoke_estimate_setup {
   double z_walk;       // of the temperatures [K/sqrt(s)]
   double
       rate_walk;  // derivative: of z' [K/s/sqrt(s)], > 0 unless there is jitter. Walks of unknown inputs come on top.
+  const double*
+      rate_noise;  // derivative: spectral density of z' beyond that of rate_walk, p x p and symmetric; NULL: none
   bool
       has_loose_walks;  // derivative: walks of inputs move z' by as much as they should, but without correlation; for comparison
   double

@@ -69,8 +69,8 @@ static void fill_noise(const yoke_estimate* f) {
   memset(f->Q, 0, n * n * sizeof *f->Q);
   for (size_t i = 0; i < p; i++) {
     f->Q[i * n + i] = s->z_walk * s->z_walk * s->h;
-    f->Q[(p + i) * n + p + i] = s->rate_walk * s->rate_walk * s->h;
   }
+  yoke__filter_add_rate_noise(f, f->Q);
   for (size_t j = 0; j < f->n_rho; j++) {
     const double w = s->h * yoke__filter_walk_density(f, j);
     if (w > 0.0 && s->unknowns[j].kind == YOKE_UNKNOWN_INPUT) {

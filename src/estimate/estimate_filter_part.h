@@ -65,6 +65,8 @@ double yoke__theta_value(const yoke_unknown* unknown, double theta);
 double yoke__theta_scale(const yoke_unknown* unknown, double theta);
 // Spectral density of the walk of theta; 0 while the unknown is frozen.
 double yoke__filter_walk_density(const yoke_estimate* f, size_t j);
+// Adds what a step adds to the covariance of z', a part of the n x n matrix P.
+void yoke__filter_add_rate_noise(const yoke_estimate* f, double P[]);
 // Elements and inputs with the unknowns at theta; the model is to be updated afterwards.
 void yoke__theta_apply(const yoke_estimate* f, const double theta[], yoke_heat_model* model,
                        double v[]);

@@ -256,6 +256,9 @@ static yoke_status copy_setup(yoke_estimate* f, yoke_arena* arena) {
   s->sensors = f->sensors;
   s->outputs = copy(arena, s->outputs, s->n_outputs, sizeof *s->outputs);
   s->z_sd = copy(arena, s->z_sd, f->p, sizeof *s->z_sd);
+  if (s->rate_noise != NULL) {
+    s->rate_noise = copy(arena, s->rate_noise, f->p * f->p, sizeof *s->rate_noise);
+  }
   YOKE_TRY(yoke__arena_status(arena));
   YOKE_TRY(copy_unknowns(f, arena));
   f->is_unknown_input = yoke__arena_array(arena, f->r, sizeof *f->is_unknown_input);

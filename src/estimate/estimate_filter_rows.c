@@ -31,6 +31,18 @@ double yoke__filter_walk_density(const yoke_estimate* f, size_t j) {
   return f->frozen_sd[j] >= 0.0 ? 0.0 : walk * walk;
 }
 
+void yoke__filter_add_rate_noise(const yoke_estimate* f, double P[]) {
+  const yoke_estimate_setup* s = &f->setup;
+  const size_t p = f->p;
+  for (size_t i = 0; i < p; i++) {
+    double* row = P + (p + i) * f->n + p;
+    row[i] += s->rate_walk * s->rate_walk * s->h;
+    for (size_t j = 0; j < p && s->rate_noise != NULL; j++) {
+      row[j] += s->rate_noise[i * p + j] * s->h;
+    }
+  }
+}
+
 // Conductance of a resistor factor * value, and its derivative by theta.
 static double conductance(const yoke_unknown* unknown, double factor, double theta) {
   return unknown->kind == YOKE_UNKNOWN_CONDUCTANCE ? theta / factor : 1.0 / (factor * theta);

@@ -53,6 +53,8 @@ yoke_status yoke__heat_model_rest(const yoke_heat_model* model, const double v[]
 // Rates [1/s] at which deviations from rest decay, the fastest first; 0 of capacities that are connected to nothing imposed.
 // estimate_rates.c; takes heap.
 yoke_status yoke__heat_model_rates(const yoke_heat_model* model, double rates[]);
+// The same, and how the temperatures of each deviation are to each other: row by row (p x p), the largest is 1.
+yoke_status yoke__heat_model_modes(const yoke_heat_model* model, double rates[], double modes[]);
 
 // A row at temperatures x and inputs v, and as a line over z and v (either may be NULL).
 double yoke__heat_row_value(const yoke_heat_model* model, yoke_heat_row row, const double x[],

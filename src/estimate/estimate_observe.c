@@ -10,6 +10,7 @@
 
 #define SEEN       1e-6  // part of a unit vector in directions that count as zero that is rounding
 #define LARGE_PART (1.0 / 3.0)
+#define MAX_RATE   1e3  // of a capacity, per step
 #define MAX_RATIO  1e7  // of times that are looked at
 
 typedef struct scene {
@@ -41,6 +42,16 @@ static double nominal(const yoke_estimate* f, size_t j) {
   return fabs(theta);
 }
 
+// Capacities that settle within a thousandth of a step look the same to the sensors if they take that long, and leave the exponentials
+// their digits.
+static yoke_status slow_down(yoke_estimate* f) {
+  yoke_heat_model* m = &f->model;
+  for (size_t i = 0; i < f->p; i++) {
+    m->c[i] *= fmax(1.0, -m->Fc[i * (f->p + 1)] * f->setup.h / MAX_RATE);
+  }
+  return yoke__heat_model_update(m);
+}
+
 static yoke_status open_scene(const yoke_estimate_setup* setup, const double z[], const double v[],
                               yoke_arena* arena, scene* s, const yoke_sink* sink) {
   // the setup is judged as it is; the linearisation is that of the extended filter
@@ -50,6 +61,7 @@ static yoke_status open_scene(const yoke_estimate_setup* setup, const double z[]
   changed.method = YOKE_ESTIMATE_EXTENDED;
   YOKE_TRY(yoke__estimate_prepare(&changed, arena, &s->f, NULL));
   YOKE_TRY(yoke__estimate_start(s->f, z, v));
+  YOKE_TRY(slow_down(s->f));
   s->arena = arena;
   s->n = s->f->n;
   s->n_sensors = setup->n_sensors;

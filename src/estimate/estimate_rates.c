@@ -7,6 +7,10 @@
 #include "linalg/linalg_dense.h"
 
 yoke_status yoke__heat_model_rates(const yoke_heat_model* model, double rates[]) {
+  return yoke__heat_model_modes(model, rates, NULL);
+}
+
+yoke_status yoke__heat_model_modes(const yoke_heat_model* model, double rates[], double modes[]) {
   const size_t p = model->p;
   double* memory = malloc((3 * p * p + yoke__svd_work_size(p, p) + 1) * sizeof *memory);
   YOKE_TRY_MEMORY(memory);
@@ -17,6 +21,16 @@ yoke_status yoke__heat_model_rates(const yoke_heat_model* model, double rates[])
     }
   }
   const yoke_status status = yoke__svd(p, p, S, U, rates, V, V + p * p);
+  for (size_t k = 0; k < p && modes != NULL && status >= 0; k++) {
+    double largest = 0.0;
+    for (size_t i = 0; i < p; i++) {
+      modes[k * p + i] = V[i * p + k] / sqrt(model->c[i]);
+      largest = fmax(largest, fabs(modes[k * p + i]));
+    }
+    for (size_t i = 0; i < p; i++) {
+      modes[k * p + i] /= largest;
+    }
+  }
   free(memory);
   return status;
 }

@@ -359,6 +359,102 @@ typedef struct mistake {
   "t\n.param p=1 both=2\n.input q=1 W\nheat_source Q1 a {q}\nthermal_resistance R1 a b "           \
   "2\nheat_capacity C1 a 5\ntemperature_source T1 b 300\n"
 
+// ---- capacities that are fast for the step
+
+enum { N_FAST = 1200 };
+
+// q -> (a) -r1- (p) -r2- (b) -r3- room; c_p: 0: (p) has no capacity
+static void write_chain(double c_p, char to[1024]) {
+  char capacity[64] = "";
+  if (c_p > 0) {
+    snprintf(capacity, sizeof capacity, "heat_capacity c_p p %g T0=333.15\n", c_p);
+  }
+  snprintf(to, 1024,
+           "a chain\n.input q=10\nheat_source q_in a {q}\nheat_capacity c_a a 15 T0=353.15\n"
+           "thermal_resistance r1 a p 2\n%sthermal_resistance r2 p b 1\n"
+           "heat_capacity c_b b 60 T0=323.15\nthermal_resistance r3 b room 3\n"
+           "temperature_source air room 293.15\n.end\n",
+           capacity);
+}
+
+static subject* open_chain(double c_p, const char* const names[2], const double starts[2],
+                           double sd) {
+  char netlist[1024];
+  subject* s = subject_new();
+  add_sensor(s, "t(a)", 0.2);
+  add_sensor(s, "t(b)", 0.2);
+  for (size_t i = 0; i < 2; i++) {
+    yoke_twin_unknown* u = add_unknown(s, names[i]);
+    u->start = starts[i];
+    u->sd = sd * starts[i];
+  }
+  write_chain(c_p, netlist);
+  subject_open(s, netlist, 1);
+  subject_begin(s, 0);
+  return s;
+}
+
+// Estimates of two unknowns at the end, with their deviations.
+static void run_chain(double c_p, const char* const names[2], const double truth[2],
+                      const double guess[2], double to[4]) {
+  subject* plant = open_chain(c_p, names, truth, 0.5);
+  subject* twin = open_chain(c_p, names, guess, 0.5);
+  uint64_t seed = 7;
+  for (int k = 0; k < N_FAST; k++) {
+    const double q = k / 80 % 2 == 0 ? 10 : 30;
+    const double ta = subject_get(plant, "t(a)") + 0.2 * random_normal(&seed);
+    const double tb = subject_get(plant, "t(b)") + 0.2 * random_normal(&seed);
+    subject_step(plant, k, 1, (const double[]){q, NOT_GIVEN, NOT_GIVEN});
+    subject_step(twin, k, 1, (const double[]){q, ta, tb});
+  }
+  for (size_t i = 0; i < 2; i++) {
+    char deviation[64];
+    snprintf(deviation, sizeof deviation, "sd.%s", names[i]);
+    to[i] = subject_get(twin, names[i]);
+    to[2 + i] = subject_get(twin, deviation);
+  }
+  print_message("c_p = %g: %s %.6g +- %.2g, %s %.6g +- %.2g\n", c_p, names[0], to[0], to[2],
+                names[1], to[1], to[3]);
+  assert_int_not_equal(subject_whole(twin, "verdict"), 3);  // diverged
+  subject_free(plant);
+  subject_free(twin);
+}
+
+// A small capacity beside large ones makes no difference, however fast it is for the step.
+static void test_fast_capacities(void** state) {
+  (void)state;
+  static const struct {
+    const char* names[2];
+    double truth[2], guess[2];
+  } cases[] = {{{"r1", "r3"}, {2, 3}, {4, 2}}, {{"c_a", "c_b"}, {15, 60}, {10, 40}}};
+  static const double fast[] = {1e-1, 1e-3, 1e-6, 1e-8};
+  for (size_t c = 0; c < YOKE_COUNT(cases); c++) {
+    double without[4], with[4];
+    run_chain(0, cases[c].names, cases[c].truth, cases[c].guess, without);
+    for (size_t k = 0; k < YOKE_COUNT(fast); k++) {
+      run_chain(fast[k], cases[c].names, cases[c].truth, cases[c].guess, with);
+      for (size_t i = 0; i < 2; i++) {
+        check_near(with[i], without[i], without[2 + i]);
+        check_near(with[2 + i], without[2 + i], 0.02 * without[2 + i]);
+        // resistances: the truth as well; of capacities one pass finds a part
+        check_near(with[i], cases[c].truth[i],
+                   c == 0 ? 4 * with[2 + i] : 0.5 * fabs(cases[c].truth[i] - cases[c].guess[i]));
+      }
+    }
+  }
+}
+
+// They do not make the sensors look blind either.
+static void test_fast_capacities_are_seen(void** state) {
+  (void)state;
+  for (double c_p = 1; c_p > 1e-8; c_p /= 10) {
+    const double guess[2] = {4, 2};
+    subject* s = open_chain(c_p, (const char* const[]){"r1", "r3"}, guess, 0.5);
+    assert_null(strstr(s->text, "cannot tell"));
+    subject_free(s);
+  }
+}
+
 static void test_mistakes(void** state) {
   (void)state;
   static const mistake cases[] = {
@@ -1057,6 +1153,8 @@ int main(void) {
     cmocka_unit_test(test_start),
     cmocka_unit_test(test_names_of_unknowns),
     cmocka_unit_test(test_finds_unknowns),
+    cmocka_unit_test(test_fast_capacities),
+    cmocka_unit_test(test_fast_capacities_are_seen),
     cmocka_unit_test(test_mistakes),
     cmocka_unit_test(test_mistakes_of_settings),
     cmocka_unit_test(test_what_cannot_be_seen_E_14),

@@ -1,11 +1,13 @@
 // Numbers that nobody has given. They follow from the network with the guesses: its time constants (eigenvalues of Fc), and how far
 // a watt moves it. tau is the geometric mean of the fastest and the slowest time constant, T = 1 K (1 V) the scale of what is unsure
-// of a temperature.
+// of a temperature. What settles within ten steps does not count.
 //
 //   sensor              sigma   0.5 K, a thermocouple; it is estimated once the start is over
 //   temperatures        start   T; walk 0: the model is believed, its unknowns are what is not
 //   their rates         start   T / tau_fastest; walk 5 T / tau_fastest^1.5: a rate may become another one within that time. Slower
-//                               nodes get the same: with less the filter takes wrong capacities for certain
+//                               nodes get the same: with less the filter takes wrong capacities for certain. What settles within
+//                               ten steps does not count for tau_fastest, with more noise than the others need the filter is no
+//                               better than the extended one; it has noise of its own
 //   resistance, capacity  sd    half of the guess (the specification's pitfall 4: 0.5 to 1); walk 0; within a factor of 1000
 //   heat, current       sd      the guess, at least what moves the network by 10 T; walk sd / sqrt(tau): it may change by as much
 //                               as the guess is unsure in the time in which the network moves
@@ -22,6 +24,7 @@
 #define SIGMA         0.5    // [K]
 #define SCALE         1.0    // T [K]
 #define RATE_SCALE    5.0    // of rates that walk [T]: guesses may be wrong by a multiple
+#define FAST          10.0   // steps: slower deviations from rest are what the filter follows
 #define REACH         10.0   // of unknown heat and temperatures [T]
 #define OFFSET        2.0    // [T]
 #define ELEMENT_SD    0.5    // share of the guess
@@ -89,7 +92,7 @@ static void fill(double* value, double otherwise, bool* is_default) {
 static yoke_status choose_unknown(twin* w, const yoke_heat_model* model, size_t i) {
   yoke_unknown* u = &w->unknowns[i];
   twin_unknown* text = &w->unknown_texts[i];
-  const double tau = sqrt(w->fastest * w->slowest);
+  const double tau = sqrt(w->followed * w->slowest);
   double sd = 0, walk = 0, range = (double)INFINITY;
   if (u->kind == YOKE_UNKNOWN_OFFSET) {
     sd = OFFSET * SCALE;
@@ -145,6 +148,42 @@ static void note_sensors(twin* w) {
   }
 }
 
+// Deviations from rest that decay within FAST steps, of the p with these rates; none if that are all.
+static size_t count_fast(size_t p, const double rates[], double h) {
+  size_t n = 0;
+  while (n < p && rates[n] * FAST * h > 1) {
+    n++;
+  }
+  return n < p && rates[n] > LEAST_RATE * rates[0] ? n : 0;
+}
+
+// Noise of the rates. What is fast jumps with its neighbours and has noise of its own, 5 T / tau in a step: z' of all
+// capacities follows what the steps show.
+static yoke_status choose_rates(twin* w, const yoke_heat_model* model) {
+  const yoke_twin_settings* s = w->settings;
+  const size_t p = model->p;
+  const double h = w->setup.h;
+  double* noise = yoke__arena_array(&w->arena, p * p + 1, sizeof *noise);
+  double* modes = yoke__arena_array(&w->arena, p * p + 1, sizeof *modes);
+  double* rates = yoke__arena_array(&w->arena, p + 1, sizeof *rates);
+  YOKE_TRY(yoke__arena_status(&w->arena));
+  YOKE_TRY(yoke__heat_model_modes(model, rates, modes));
+  const size_t n_fast = count_fast(p, rates, h);
+  const double tau = rates[n_fast] > 0 ? 1 / rates[n_fast] : NO_TAU;
+  w->followed = tau;
+  w->setup.rate_sd = otherwise(s->rate_sd, SCALE / tau);
+  w->setup.rate_walk = otherwise(s->rate_walk, RATE_SCALE * SCALE / pow(tau, 1.5));
+  for (size_t k = 0; k < n_fast; k++) {
+    const double walk = RATE_SCALE * SCALE * rates[k] * sqrt(fmin(rates[k], 1 / h));
+    const double* mode = modes + k * p;
+    for (size_t i = 0; i < p * p; i++) {
+      noise[i] += walk * walk * (mode[i / p] * mode[i % p]);
+    }
+  }
+  w->setup.rate_noise = n_fast > 0 ? noise : NULL;
+  return YOKE_OK;
+}
+
 yoke_status yoke__twin_choose_defaults(twin* w) {
   const yoke_twin_settings* s = w->settings;
   yoke_heat_model model = {0};
@@ -166,6 +205,7 @@ yoke_status yoke__twin_choose_defaults(twin* w) {
   YOKE_TRY(yoke__heat_model_prepare(&w->network.heat, w->network.g, w->network.c, &w->arena, &model,
                                     &about.sink));
   YOKE_TRY(find_time_constants(w, &model));
+  YOKE_TRY(choose_rates(w, &model));
   for (size_t i = 0; i < w->n_unknowns; i++) {
     YOKE_TRY(choose_unknown(w, &model, i));
   }
@@ -176,8 +216,6 @@ yoke_status yoke__twin_choose_defaults(twin* w) {
   note_sensors(w);
   w->open = model;
   w->setup.z_walk = otherwise(s->walk, 0);
-  w->setup.rate_sd = otherwise(s->rate_sd, SCALE / w->fastest);
-  w->setup.rate_walk = otherwise(s->rate_walk, RATE_SCALE * SCALE / pow(w->fastest, 1.5));
   w->setup.gate = otherwise(s->gate, 0);
   w->setup.jitter = otherwise(s->jitter, 0);
   double* sd = yoke__arena_array(&w->arena, model.p + 1, sizeof *sd);

@@ -171,6 +171,7 @@ typedef struct twin {
   twin_layout layout;
   twin_phase phase;
   double fastest, slowest;  // time constants [s]
+  double followed;          // the fastest that does not settle within a few steps
   uint64_t n_start;         // readings of a sensor that belong to the start
   double* given_z;          // start temperatures; NaN: not given
   double *v, *scratch;      // inputs of the thermal network; p + n_unknowns numbers
