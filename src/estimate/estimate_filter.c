@@ -115,8 +115,8 @@ static void start_covariance(const yoke_estimate* f) {
   }
 }
 
-static yoke_status start(yoke_estimate* f, const double values[], const double z[],
-                         const double v[]) {
+// The model with these values of the unknowns.
+static yoke_status begin(yoke_estimate* f, const double values[], const double v[]) {
   clear_results(f);
   for (size_t i = 0; i < f->r; i++) {
     if (!f->is_unknown_input[i] && !yoke__is_finite(v[i])) {
@@ -129,22 +129,73 @@ static yoke_status start(yoke_estimate* f, const double values[], const double z
     f->q[f->rho_at + j] = yoke__theta_of(unknown, values == NULL ? unknown->start : values[j]);
   }
   yoke__theta_apply(f, f->q + f->rho_at, &f->model, f->v);
-  YOKE_TRY(refresh(f));
-  if (z == NULL) {
-    YOKE_TRY(yoke__heat_model_rest(&f->model, f->v, f->q));
-  } else {
-    memcpy(f->q, z, f->p * sizeof *z);
-  }
+  return refresh(f);
+}
+
+// What follows from z, which is in q already.
+static yoke_status finish(yoke_estimate* f) {
   if (f->method == YOKE_ESTIMATE_DERIVATIVE) {
     rate_of(f, f->q + f->p);
   }
-  start_covariance(f);
   yoke__heat_model_temperatures(&f->model, f->q, f->v, f->x);
   return yoke__are_finite(f->n, f->q) ? YOKE_OK : YOKE_NOT_FINITE;
 }
 
+static yoke_status start(yoke_estimate* f, const double values[], const double z[],
+                         const double v[]) {
+  YOKE_TRY(begin(f, values, v));
+  memcpy(f->q, z, f->p * sizeof *z);
+  start_covariance(f);
+  return finish(f);
+}
+
+// With z = z_rest + J (theta - guess), J = d z_rest / d theta, an unknown adds J s s J' to the covariance of z, and J s s to that of z
+// and theta. s is the deviation of its value as one of theta, to first order: rest is about linear in resistances, and
+// conductances may be off by much more where a resistance may be 0 as well.
+static yoke_status add_rest(yoke_estimate* f, const double given[]) {
+  const size_t p = f->p, n = f->n;
+  yoke__filter_heat_slopes(f, f->D);
+  for (size_t j = 0; j < f->n_rho; j++) {
+    const yoke_unknown* unknown = &f->setup.unknowns[j];
+    const size_t at = f->rho_at + j;
+    const double scale = yoke__theta_scale(unknown, f->q[at]);
+    const double s = fmin(unknown->sd / scale, f->start_sd[j]);
+    double* e = f->D + j * p;
+    YOKE_TRY(yoke__heat_model_settle(&f->model, e));
+    for (size_t i = 0; i < p; i++) {
+      e[i] *= given != NULL && !isnan(given[i]) ? 0.0 : s;
+    }
+    for (size_t i = 0; i < p; i++) {
+      for (size_t k = 0; k < p; k++) {
+        f->P[i * n + k] += e[i] * e[k];
+      }
+      f->P[i * n + at] = f->P[at * n + i] = s * e[i];
+    }
+  }
+  return YOKE_OK;
+}
+
+yoke_status yoke__estimate_start_rest(yoke_estimate* f, const double given[], const double v[]) {
+  size_t n_given = 0;
+  for (size_t i = 0; given != NULL && i < f->p; i++) {
+    n_given += isnan(given[i]) ? 0 : 1;
+  }
+  if (n_given == f->p) {
+    return start(f, NULL, given, v);
+  }
+  YOKE_TRY(begin(f, NULL, v));
+  YOKE_TRY(yoke__heat_model_rest(&f->model, f->v, f->q));
+  yoke__heat_model_temperatures(&f->model, f->q, f->v, f->x);
+  start_covariance(f);
+  YOKE_TRY(add_rest(f, given));
+  for (size_t i = 0; i < f->p && given != NULL; i++) {
+    f->q[i] = isnan(given[i]) ? f->q[i] : given[i];
+  }
+  return finish(f);
+}
+
 yoke_status yoke__estimate_start(yoke_estimate* f, const double z[], const double v[]) {
-  return start(f, NULL, z, v);
+  return z == NULL ? yoke__estimate_start_rest(f, NULL, v) : start(f, NULL, z, v);
 }
 
 yoke_status yoke__estimate_start_at(yoke_estimate* f, const double values[], const double z[],

@@ -106,9 +106,13 @@ typedef struct yoke_estimate yoke_estimate;
 // What is wrong with the setup goes to the sink, with the names. The filter belongs to the arena.
 yoke_status yoke__estimate_prepare(const yoke_estimate_setup* setup, yoke_arena* arena,
                                    yoke_estimate** out, const yoke_sink* sink);
-// Temperatures z at the start (NULL: rest at v with the guesses, which takes heap); z' follows from them and the guesses, so that
-// all is consistent.
+// Temperatures z at the start (NULL: rest at v, as yoke__estimate_start_rest); z' follows from them and the guesses, so that all is
+// consistent.
 yoke_status yoke__estimate_start(yoke_estimate* f, const double z[], const double v[]);
+
+// The same where `given` says NaN, or is NULL: at rest at v with the guesses. These temperatures are as wrong as the guesses make
+// them, in the same direction, beside z_sd. Takes heap. YOKE_SINGULAR: there is no rest.
+yoke_status yoke__estimate_start_rest(yoke_estimate* f, const double given[], const double v[]);
 
 // The same with other values of the unknowns than the guesses, and the same deviations. z is needed.
 yoke_status yoke__estimate_start_at(yoke_estimate* f, const double values[], const double z[],

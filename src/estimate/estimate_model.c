@@ -332,6 +332,11 @@ static yoke_status check_rest(const yoke_heat_model* m) {
 }
 
 yoke_status yoke__heat_model_rest(const yoke_heat_model* m, const double v[], double z[]) {
+  yoke__mat_vec(m->p, m->r, m->M, v, z);
+  return yoke__heat_model_settle(m, z);
+}
+
+yoke_status yoke__heat_model_settle(const yoke_heat_model* m, double q[]) {
   YOKE_TRY(check_rest(m));
   const size_t p = m->p;
   double* A = calloc(p * p, sizeof *A);
@@ -341,8 +346,7 @@ yoke_status yoke__heat_model_rest(const yoke_heat_model* m, const double v[], do
     for (size_t i = 0; i < p * p; i++) {
       A[i] = -m->K[i];
     }
-    yoke__mat_vec(p, m->r, m->M, v, z);
-    status = yoke__solve(p, A, z, pivots);
+    status = yoke__solve(p, A, q, pivots);
   }
   free(A);
   free(pivots);

@@ -49,6 +49,8 @@ void yoke__heat_model_heat(const yoke_heat_model* model, const double z[], const
                            double q[]);
 // Rest at constant inputs. YOKE_SINGULAR: a capacity has no path to an imposed temperature. Takes heap.
 yoke_status yoke__heat_model_rest(const yoke_heat_model* model, const double v[], double z[]);
+// How far constant heat q into the capacities moves them, in place. Fails as yoke__heat_model_rest, and takes heap.
+yoke_status yoke__heat_model_settle(const yoke_heat_model* model, double q[]);
 
 // Rates [1/s] at which deviations from rest decay, the fastest first; 0 of capacities that are connected to nothing imposed.
 // estimate_rates.c; takes heap.

@@ -51,7 +51,8 @@ static yoke_status run_pass(tuner* t, yoke_tune_result* result, const yoke_sink*
   yoke_status status = yoke__heat_run_prepare(&t->setup, record, &arena, &run, sink);
   status = status < 0 ? status : yoke__heat_run(run, t->values, NULL, t->z);
   status = status < 0 ? status : yoke__estimate_prepare(&t->setup, &arena, &f, sink);
-  status = status < 0 ? status : yoke__estimate_start(f, t->z, record->v + record->first * r);
+  const double* z = record->z == NULL && record->first == 0 ? NULL : t->z;
+  status = status < 0 ? status : yoke__estimate_start(f, z, record->v + record->first * r);
 
   for (size_t k = record->first; k < end && status >= 0; k++) {
     const double* readings = record->readings + k * n_sensors;

@@ -176,7 +176,6 @@ static yoke_status take_numbers(maker* k) {
   yoke_status status = YOKE_OK;
   m->H = keep(k, setup->n_sensors * n, sizeof *m->H, &status);
   m->H_out = keep(k, m->n_outputs * n, sizeof *m->H_out, &status);
-  m->P_start = keep(k, n, sizeof *m->P_start, &status);
   m->Q = keep(k, n * (n + 1) / 2, sizeof *m->Q, &status);
   YOKE_TRY(status);
   for (size_t i = 0; i < setup->n_sensors; i++) {
@@ -187,7 +186,6 @@ static yoke_status take_numbers(maker* k) {
   }
   double* Q = m->Q;
   for (size_t i = 0; i < n; i++) {
-    m->P_start[i] = m->c.P[i * (n + 1)];
     memcpy(Q, m->c.Q + i * (n + 1), (n - i) * sizeof *Q);
     Q += n - i;
   }

@@ -52,7 +52,6 @@ typedef struct yoke_export_twin_model {
   size_t n_free;
   double *T, *B;      // their rows
   double *H, *H_out;  // of sensors and outputs: n_sensors x n, n_outputs x n
-  double* P_start;    // n: variances
   double* Q;          // n (n + 1) / 2: upper half row by row
   size_t n_bounded;   // unknowns with bounds
   bool has_gate;

@@ -218,7 +218,7 @@ static void put_constants(writer* w) {
   put_array(w, "B", m->B, m->n_free, r);
   put_bounds(w);
   put_array(w, "q_start", m->c.q, 1, n);
-  put_array(w, "P_start", m->P_start, 1, n);
+  put_array(w, "P_start", m->c.P, n, n);
 }
 
 // ---- NAME.c: readings as functions of q and v
@@ -435,10 +435,8 @@ static const char start[] =
     "  volatile double* innovation = self->innovation;\n"
     "  volatile double* innovation_sd = self->innovation_sd;\n"
     "  copy(N, q_start, self->q);\n"
-    "  for (unsigned i = 0; i < N; i++) {\n"
-    "    for (unsigned j = 0; j < N; j++) {\n"
-    "      P[i * N + j] = i == j ? P_start[i] : 0.0;\n"
-    "    }\n"
+    "  for (unsigned i = 0; i < N * N; i++) {\n"
+    "    P[i] = P_start[i];\n"
     "  }\n"
     "  for (unsigned i = 0; i < $_N_SENSORS; i++) {\n"
     "    innovation[i] = innovation_sd[i] = 0.0;\n"

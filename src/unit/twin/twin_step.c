@@ -78,26 +78,6 @@ static void send_known(twin* w) {
   }
 }
 
-// Temperatures: those that are given, the others at rest.
-static yoke_status start_filter(twin* w) {
-  const size_t p = w->network.heat.n_capacities;
-  size_t n_given = 0;
-  for (size_t i = 0; i < p; i++) {
-    n_given += isnan(w->given_z[i]) ? 0 : 1;
-  }
-  if (n_given == p) {
-    return yoke__estimate_start(w->filter, w->given_z, w->v);
-  }
-  YOKE_TRY(yoke__estimate_start(w->filter, NULL, w->v));
-  if (n_given == 0) {
-    return YOKE_OK;
-  }
-  for (size_t i = 0; i < p; i++) {
-    w->scratch[i] = isnan(w->given_z[i]) ? yoke__estimate_mean(w->filter)[i] : w->given_z[i];
-  }
-  return yoke__estimate_start(w->filter, w->scratch, w->v);
-}
-
 // Laws follow temperatures, and temperatures follow laws: one round. *change: of a temperature, relative.
 static yoke_status settle_laws(twin* w, double* change) {
   const twin_network* n = &w->network;
@@ -164,11 +144,11 @@ yoke_status yoke__twin_start(twin* w, double t) {
   send_known(w);
   keep_moving(w);
   yoke__twin_network_inputs(&w->network, t, w->v);
-  yoke_status status = start_filter(w);
+  yoke_status status = yoke__estimate_start_rest(w->filter, w->given_z, w->v);
   double change = w->network.n_moving + w->network.n_law_nodes == 0 ? 0 : 1;
   for (int i = 0; i < MOST_PASSES && status >= 0 && change > SETTLED; i++) {
     status = settle_laws(w, &change);
-    status = status < 0 ? status : start_filter(w);
+    status = status < 0 ? status : yoke__estimate_start_rest(w->filter, w->given_z, w->v);
   }
   YOKE_TRY(status);
   if (w->late != NULL) {
