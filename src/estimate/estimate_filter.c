@@ -407,6 +407,36 @@ yoke_status yoke__estimate_predict(yoke_estimate* f, const double v[], const dou
   return judge_numbers(f);
 }
 
+// With b = Gc change / h, a prediction with this slope ends Psi2 b further in z and Psi1 b further in z': the heat balance stays as it
+// is, because Psi1 = h I + Fc Psi2.
+yoke_status yoke__estimate_ramp(yoke_estimate* f, const double change[]) {
+  bool has_change = false;
+  if (f->head->reason != YOKE_ESTIMATE_SOUND) {
+    return YOKE_DIVERGED;
+  }
+  for (size_t i = 0; i < f->r; i++) {
+    f->slope[i] = f->is_unknown_input[i] ? 0.0 : change[i] / f->setup.h;
+    has_change = has_change || f->slope[i] != 0.0;
+  }
+  if (!yoke__are_finite(f->r, f->slope)) {
+    return YOKE_NOT_FINITE;
+  }
+  if (!has_change) {
+    return YOKE_OK;
+  }
+  const size_t p = f->p;
+  yoke__mat_vec(p, f->r, f->model.Gc, f->slope, f->push);
+  yoke__mat_vec_add(p, p, f->Psi2, f->push, f->q);
+  if (f->method == YOKE_ESTIMATE_DERIVATIVE) {
+    yoke__mat_vec_add(p, p, f->Psi1, f->push, f->q + p);
+  }
+  for (size_t i = 0; i < f->r; i++) {
+    f->v[i] += f->is_unknown_input[i] ? 0.0 : change[i];
+  }
+  yoke__heat_model_temperatures(&f->model, f->q, f->v, f->x);
+  return YOKE_OK;
+}
+
 yoke_status yoke__estimate_set_elements(yoke_estimate* f, const double g[], const double c[]) {
   if (f->head->reason != YOKE_ESTIMATE_SOUND) {
     return YOKE_DIVERGED;

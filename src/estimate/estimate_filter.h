@@ -3,6 +3,7 @@
 // One step of the clock, from t to t + h:
 //   yoke__estimate_correct(f, v, readings, have)   readings that belong to t, with the inputs at t
 //   yoke__estimate_predict(f, v, slope)            to t + h; v held, or v + slope s
+//   yoke__estimate_ramp(f, change)                 at t + h, if inputs turn out to have moved by then
 // Known inputs may jump between any two calls.
 //
 // Methods, with rho the unknowns:
@@ -127,6 +128,10 @@ yoke_status yoke__estimate_correct(yoke_estimate* f, const double v[], const dou
                                    const bool have[]);
 // slope: d v / dt during the step, or NULL. Fails as correct.
 yoke_status yoke__estimate_predict(yoke_estimate* f, const double v[], const double slope[]);
+// What is known of inputs only when a step is over: beside what the prediction took for them they went straight from 0 to `change`
+// (one per input; unknown ones are not looked at). Before anything else of the new step. The mean is that of a prediction with this
+// slope; so is the covariance, but of the unscented method, whose points keep the spread that they had. Fails as correct.
+yoke_status yoke__estimate_ramp(yoke_estimate* f, const double change[]);
 // Conductances and capacities that are known and have changed; those of unknowns are not looked at. Fails as correct.
 yoke_status yoke__estimate_set_elements(yoke_estimate* f, const double g[], const double c[]);
 

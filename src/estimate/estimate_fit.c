@@ -21,7 +21,7 @@ struct yoke_heat_run {
   yoke_heat_model model;
   size_t first, end;
   double *v, *z, *z_next, *x, *drive;  // inputs of a step, temperatures
-  double *E, *Psi1, *Psi2, *G, *work;
+  double *slope, *E, *Psi1, *Psi2, *G, *G2, *work;
   double* offsets;  // of the sensors
 };
 
@@ -44,6 +44,8 @@ yoke_status yoke__heat_run_prepare(const yoke_estimate_setup* setup,
   run->Psi1 = yoke__arena_array(arena, p * p, sizeof(double));
   run->Psi2 = yoke__arena_array(arena, p * p, sizeof(double));
   run->G = yoke__arena_array(arena, p * r + 1, sizeof(double));
+  run->G2 = yoke__arena_array(arena, p * r + 1, sizeof(double));
+  run->slope = yoke__arena_array(arena, r + 1, sizeof(double));
   run->work = yoke__arena_array(arena, yoke__discrete_work_size(p), sizeof(double));
   run->offsets = yoke__arena_array(arena, setup->n_sensors + 1, sizeof(double));
   *out = run;
@@ -80,17 +82,30 @@ static void set_values(yoke_heat_run* run, const double values[]) {
   }
 }
 
-// the inputs of step k, with the values of those that are unknown
-static void set_inputs(yoke_heat_run* run, const double values[], size_t k) {
+// row k of inputs, with the values of those that are unknown
+static void set_inputs(yoke_heat_run* run, const double values[], const double rows[], size_t k) {
   const yoke_estimate_setup* setup = run->setup;
   const size_t r = run->model.r;
   if (r > 0) {
-    memcpy(run->v, run->record->v + k * r, r * sizeof *run->v);
+    memcpy(run->v, rows + k * r, r * sizeof *run->v);
   }
   for (size_t i = 0; i < setup->n_unknowns; i++) {
     const yoke_unknown* u = &setup->unknowns[i];
     for (size_t t = 0; u->kind == YOKE_UNKNOWN_INPUT && t < u->n_targets; t++) {
       run->v[u->targets[t]] = factor_of(u, t) * values[i];
+    }
+  }
+}
+
+// unknown inputs have none
+static void set_slope(yoke_heat_run* run, size_t k) {
+  const yoke_estimate_setup* setup = run->setup;
+  const size_t r = run->model.r;
+  memcpy(run->slope, run->record->slope + k * r, r * sizeof *run->slope);
+  for (size_t i = 0; i < setup->n_unknowns; i++) {
+    const yoke_unknown* u = &setup->unknowns[i];
+    for (size_t t = 0; u->kind == YOKE_UNKNOWN_INPUT && t < u->n_targets; t++) {
+      run->slope[u->targets[t]] = 0;
     }
   }
 }
@@ -115,8 +130,9 @@ static yoke_status start_run(yoke_heat_run* run, const double values[]) {
       yoke__discrete(p, run->model.Fc, run->setup->h, run->E, run->Psi1, run->Psi2, run->work));
   if (r > 0) {
     yoke__mat_mul(p, p, r, run->Psi1, run->model.Gc, run->G);
+    yoke__mat_mul(p, p, r, run->Psi2, run->model.Gc, run->G2);
   }
-  set_inputs(run, values, 0);
+  set_inputs(run, values, run->record->v, 0);
   if (run->record->z == NULL) {
     return yoke__heat_model_rest(&run->model, run->v, run->z);
   }
@@ -124,24 +140,38 @@ static yoke_status start_run(yoke_heat_run* run, const double values[]) {
   return YOKE_OK;
 }
 
+// z to step k + 1
+static void move(yoke_heat_run* run, const double values[], size_t k) {
+  const yoke_estimate_record* record = run->record;
+  const size_t p = run->model.p, r = run->model.r;
+  yoke__mat_vec(p, p, run->E, run->z, run->z_next);
+  if (r > 0 && record->line != NULL) {
+    set_inputs(run, values, record->line, k);
+  }
+  if (r > 0) {
+    yoke__mat_vec_add(p, r, run->G, run->v, run->z_next);
+  }
+  if (r > 0 && record->slope != NULL) {
+    set_slope(run, k);
+    yoke__mat_vec_add(p, r, run->G2, run->slope, run->z_next);
+  }
+  memcpy(run->z, run->z_next, p * sizeof *run->z);
+}
+
 yoke_status yoke__heat_run(yoke_heat_run* run, const double values[], double residuals[],
                            double z[]) {
-  const size_t p = run->model.p, r = run->model.r;
+  const size_t p = run->model.p;
   const size_t last = residuals != NULL ? run->end : run->first + 1;
   YOKE_TRY(start_run(run, values));
   for (size_t k = 0; k < last; k++) {
-    set_inputs(run, values, k);
+    set_inputs(run, values, run->record->v, k);
     if (k == run->first && z != NULL) {
       memcpy(z, run->z, p * sizeof *z);
     }
     if (k >= run->first && residuals != NULL) {
       read_sensors(run, k, residuals + (k - run->first) * run->setup->n_sensors);
     }
-    yoke__mat_vec(p, p, run->E, run->z, run->z_next);
-    if (r > 0) {
-      yoke__mat_vec_add(p, r, run->G, run->v, run->z_next);
-    }
-    memcpy(run->z, run->z_next, p * sizeof *run->z);
+    move(run, values, k);
   }
   for (size_t i = 0; i < p; i++) {
     if (!isfinite(run->z[i])) {

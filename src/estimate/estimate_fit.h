@@ -2,7 +2,7 @@
 // smallest squares of what the sensors read less what it says, each over the sensor's sigma. Bounded, from several starts. Beside
 // the filter's own tuning (estimate_tune.h), because a filter can end in a local optimum.
 //
-//   minimise  sum_k sum_j ((o_jk - h_j(z_k, v_k; rho)) / sigma_j)^2,  z_{k+1} = F(rho) z_k + G(rho) v_k
+//   minimise  sum_k sum_j ((o_jk - h_j(z_k, v_k; rho)) / sigma_j)^2,  z_{k+1} = F(rho) z_k + G(rho) v_k + G2(rho) v'_k
 //
 // by Levenberg and Marquardt with log(rho) for resistances and capacities. Off the step path: takes heap.
 #ifndef YOKE_ESTIMATE_FIT_H
@@ -14,6 +14,8 @@
 typedef struct yoke_estimate_record {
   size_t n;
   const double* v;         // n x inputs; those that are unknown are not used
+  // n x inputs: over the step from k h on they are line + slope s; NULL: v, held
+  const double *line, *slope;
   const double* readings;  // n x sensors; NaN: no reading
   const double*
       z;  // temperatures of the capacities at the start; NULL: at rest at the first inputs

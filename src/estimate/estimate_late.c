@@ -16,11 +16,12 @@ typedef enum place { BEFORE_CORRECT, BEFORE_PREDICT, N_PLACES } place;
 typedef struct step {
   unsigned char* image;
   double *v_correct, *v_predict, *slope;  // inputs
+  double* ramp;                           // what they did in the step before
   double* readings;                       // per sensor, with have
   bool* have;
   double* e;  // normalised innovations of the last correction
   double *g[N_PLACES], *c[N_PLACES];
-  bool has_elements[N_PLACES], has_slope, is_corrected;
+  bool has_elements[N_PLACES], has_slope, has_ramp, is_corrected;
 } step;
 
 struct yoke_late {
@@ -43,13 +44,14 @@ static yoke_status take_step(yoke_late* l, yoke_arena* arena, step* s) {
   double** const arrays[] = {&s->v_correct,
                              &s->v_predict,
                              &s->slope,
+                             &s->ramp,
                              &s->readings,
                              &s->e,
                              &s->g[BEFORE_CORRECT],
                              &s->c[BEFORE_CORRECT],
                              &s->g[BEFORE_PREDICT],
                              &s->c[BEFORE_PREDICT]};
-  const size_t sizes[] = {l->r,           l->r, l->r,           l->n_sensors, l->n_sensors,
+  const size_t sizes[] = {l->r,           l->r, l->r, l->r,          l->n_sensors, l->n_sensors,
                           l->n_resistors, l->p, l->n_resistors, l->p};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     *arrays[i] = yoke__arena_array(arena, sizes[i], sizeof(double));
@@ -89,7 +91,7 @@ static void open_step(yoke_late* l) {
     s->e[i] = (double)NAN;
   }
   s->has_elements[BEFORE_CORRECT] = s->has_elements[BEFORE_PREDICT] = false;
-  s->has_slope = s->is_corrected = false;
+  s->has_slope = s->has_ramp = s->is_corrected = false;
   l->dirty = l->now + 1;
 }
 
@@ -141,6 +143,14 @@ static yoke_status set_elements(yoke_late* l, const step* s, place at) {
   return s->has_elements[at] ? yoke__estimate_set_elements(l->filter, s->g[at], s->c[at]) : YOKE_OK;
 }
 
+// What comes before a correction.
+static yoke_status enter(yoke_late* l, const step* s) {
+  if (s->has_ramp) {
+    YOKE_TRY(yoke__estimate_ramp(l->filter, s->ramp));
+  }
+  return set_elements(l, s, BEFORE_CORRECT);
+}
+
 static yoke_status correct(yoke_late* l, step* s) {
   const yoke_status status = yoke__estimate_correct(l->filter, s->v_correct, s->readings, s->have);
   for (size_t i = 0; i < l->n_sensors; i++) {
@@ -158,7 +168,7 @@ static void repeat(yoke_late* l, int64_t k) {
   yoke__estimate_restore(l->filter, step_of(l, k)->image);
   for (; k < l->now; k++) {
     step* s = step_of(l, k);
-    set_elements(l, s, BEFORE_CORRECT);
+    enter(l, s);
     if (s->is_corrected) {
       correct(l, s);
     }
@@ -167,7 +177,7 @@ static void repeat(yoke_late* l, int64_t k) {
     yoke__estimate_save(l->filter, step_of(l, k + 1)->image);
     l->counts.n_repeated++;
   }
-  set_elements(l, step_of(l, l->now), BEFORE_CORRECT);
+  enter(l, step_of(l, l->now));
   l->dirty = l->now + 1;
 }
 
@@ -215,6 +225,16 @@ yoke_status yoke__late_predict(yoke_late* l, const double v[], const double slop
   return status;
 }
 
+yoke_status yoke__late_ramp(yoke_late* l, const double change[]) {
+  step* s = step_of(l, l->now);
+  const yoke_status status = yoke__estimate_ramp(l->filter, change);
+  s->has_ramp = status >= 0;
+  if (status >= 0) {
+    memcpy(s->ramp, change, l->r * sizeof *change);
+  }
+  return status;
+}
+
 yoke_status yoke__late_set_elements(yoke_late* l, const double g[], const double c[]) {
   step* s = step_of(l, l->now);
   const place at = s->is_corrected ? BEFORE_PREDICT : BEFORE_CORRECT;
@@ -241,6 +261,7 @@ static void walk_step(const yoke_late* l, step* s, yoke_image* image) {
   } parts[] = {{s->v_correct, l->r},
                {s->v_predict, l->r},
                {s->slope, l->r},
+               {s->ramp, l->r},
                {s->readings, l->n_sensors},
                {s->e, l->n_sensors},
                {s->g[BEFORE_CORRECT], l->n_resistors},
@@ -254,6 +275,7 @@ static void walk_step(const yoke_late* l, step* s, yoke_image* image) {
   yoke__image_part(image, s->have, l->n_sensors * sizeof *s->have);
   YOKE_IMAGE_VALUE(image, s->has_elements);
   YOKE_IMAGE_VALUE(image, s->has_slope);
+  YOKE_IMAGE_VALUE(image, s->has_ramp);
   YOKE_IMAGE_VALUE(image, s->is_corrected);
 }
 

@@ -196,6 +196,7 @@ bool yoke__export_circuit_settings(const yoke_unit* unit, yoke_unit_file_setting
   yoke_unit_twin_figures seen;
   if (unit != NULL && yoke__unit_twin_figures(unit->ops, unit->self, &seen)) {
     *out = ((const twin_file*)unit->ops->context)->settings;
+    out->twin = yoke__unit_twin_settings(unit->ops, unit->self);
     return true;
   }
   if (unit == NULL || !yoke__unit_circuit_figures(unit->ops, unit->self, &figures)) {

@@ -231,6 +231,11 @@ static void put_twin(const yoke_twin_settings* twin, FILE* out) {
     put_real(out, twin->sensors[i].sigma);
     fputc('\n', out);
   }
+  for (size_t i = 0; i < twin->n_held; i++) {
+    fputs("held", out);
+    put_word(out, twin->held[i]);
+    fputc('\n', out);
+  }
   for (size_t i = 0; i < twin->n_unknowns; i++) {
     const yoke_twin_unknown* u = &twin->unknowns[i];
     const double numbers[] = {u->start, u->sd, u->walk, u->lower, u->upper};

@@ -22,6 +22,7 @@ static void copy_info(yoke_sample_info* to, const yoke_sample_info* from) {
   to->age = from->age;
   to->sequence = from->sequence;
   to->is_valid = from->is_valid;
+  to->is_held = from->is_held;
 }
 
 // The value that is sent now. Under Gauss-Seidel outputs are as new as their units.
@@ -44,6 +45,7 @@ static yoke_sample_info ask(const yoke_system* system, const yoke_state* state,
   if (system->units[source->unit].is_own && yoke__master_is_held(state, source->unit)) {
     info.is_valid = false;
   }
+  info.is_held = source->is_held;
   return info;
 }
 

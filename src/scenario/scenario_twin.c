@@ -31,6 +31,14 @@ typedef struct source {
   double sigma;
 } source;
 
+// of an input: what it brings stays until the next sample
+static void read_hold(yoke_reader* reader, const yoke_node* node, void* field, const void* rule) {
+  static const char* const methods[] = {"hold", NULL};
+  size_t which = 0;
+  (void)rule;
+  *(bool*)field = yoke__read_choice(reader, node, methods, &which);
+}
+
 #define OF(field) offsetof(source, field)
 static const yoke_key sensor_keys[] = {
     {"from", yoke__key_endpoint, &yoke__shape_value, OF(connection.from), NULL},
@@ -48,6 +56,7 @@ static const yoke_key input_keys[] = {
     {"delay", yoke__key_time, &yoke__shape_value, OF(connection.delay), &yoke__range_not_negative},
     {"exchange", yoke__key_time, &yoke__shape_value, OF(connection.exchange),
      &yoke__range_positive},
+    {"method", read_hold, &yoke__shape_value, OF(connection.is_held), NULL},
 };
 #undef OF
 // `from` may stand alone: t(s1): rig.t1
@@ -68,6 +77,7 @@ static const yoke_key any_input_keys[] = {
     {"exchange", NULL, &yoke__shape_value, 0, NULL}, {"unit", NULL, &yoke__shape_value, 0, NULL},
     {"type", NULL, &yoke__shape_value, 0, NULL},     {"as", NULL, &yoke__shape_value, 0, NULL},
     {"scale", NULL, &yoke__shape_value, 0, NULL},    {"start", NULL, &yoke__shape_value, 0, NULL},
+    {"method", NULL, &yoke__shape_value, 0, NULL},
 };
 static const yoke_shape any_input_shape = {.kind = YOKE_SHAPE_KEYS,
                                            .keys = any_input_keys,
@@ -118,7 +128,7 @@ static void add_connection(yoke_reader* reader, yoke_scenario_unit* unit, const 
   *to = from->connection;
   to->to = (yoke_scenario_endpoint){unit->name, variable, from->connection.from.place};
   // a reading is the sample as it is: what lies between two of them is the filter's business
-  to->is_held = is_sensor;
+  to->is_held = to->is_held || is_sensor;
 }
 
 static bool is_named_before(yoke_reader* reader, yoke_place place, const char* name,

@@ -11,6 +11,8 @@
 
 #define MAX_FILE   ((size_t)4 << 30)  // bytes
 #define MAX_LISTED 12                 // columns in a message
+#define JUMP       4.0                // times the steepest stretch around it
+#define GAP        1.5                // times the longest interval around it
 #define SENSOR     "sensor."
 
 typedef struct reading {
@@ -296,6 +298,34 @@ static size_t find_row(const yoke_twin_column* c, double t) {
   return low;
 }
 
+// per second, behind a row
+static double rate_behind(const yoke_twin_column* c, size_t row) {
+  return (c->y[row + 1] - c->y[row]) / (c->t[row + 1] - c->t[row]);
+}
+
+// How fast an input goes to the next row. At a jump, much steeper than all around it, it goes on as before, as in the twin
+// (unit/twin/twin_inputs.c); across a gap straight.
+static double find_rate(const yoke_twin_column* c, size_t row) {
+  const double rate = rate_behind(c, row), interval = c->t[row + 1] - c->t[row];
+  double largest = 0, longest = 0, before[2] = {0, 0};
+  for (size_t k = 1; k <= 2; k++) {
+    if (row >= k) {
+      before[k - 1] = rate_behind(c, row - k);
+      largest = fmax(largest, fabs(before[k - 1]));
+      longest = fmax(longest, c->t[row - k + 1] - c->t[row - k]);
+    }
+    if (row + k + 1 < c->n) {
+      largest = fmax(largest, fabs(rate_behind(c, row + k)));
+      longest = fmax(longest, c->t[row + k + 1] - c->t[row + k]);
+    }
+  }
+  if (!(fabs(rate) > JUMP * largest) || interval > GAP * longest) {
+    return rate;
+  }
+  const double least = fabs(before[0]) < fabs(before[1]) ? before[0] : before[1];
+  return before[0] * before[1] > 0 ? least : 0;
+}
+
 double yoke__twin_data_value(const yoke_twin_column* c, double t, size_t* count) {
   // t0 + k h misses a row by its rounding
   const double at = t + 1e-9 * (c->t[c->n - 1] - c->t[0]) / (double)c->n;
@@ -306,6 +336,5 @@ double yoke__twin_data_value(const yoke_twin_column* c, double t, size_t* count)
   if (c->is_sensor || row + 1 == c->n || t <= c->t[row]) {
     return c->y[row];
   }
-  const double share = (t - c->t[row]) / (c->t[row + 1] - c->t[row]);
-  return c->y[row] + share * (c->y[row + 1] - c->y[row]);
+  return c->y[row] + find_rate(c, row) * (t - c->t[row]);
 }

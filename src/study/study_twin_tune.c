@@ -84,6 +84,7 @@ typedef struct feed {
   const yoke_scenario_connection* connection;
   double otherwise;
   size_t sensor;  // n_sensors: none
+  bool is_held;   // a known input
   size_t count;   // rows that were used
 } feed;
 
@@ -99,6 +100,7 @@ static feed* list_feeds(tuner* t, size_t* n) {
     feed* f = &feeds[(*n)++];
     *f = (feed){.otherwise = v->start, .sensor = t->inside.n_sensors};
     f->column = source_of(t, v->name, &f->connection);
+    f->is_held = f->column != NULL && (f->connection->is_held || f->column->is_sensor);
     for (size_t k = 0; k < t->inside.n_sensors; k++) {
       char name[512];
       snprintf(name, sizeof name, "sensor.%s", t->inside.sensors[k].name);
@@ -128,9 +130,14 @@ static yoke_status fill_record(tuner* t) {
   size_t n_feeds = 0;
   feed* feeds = list_feeds(t, &n_feeds);
   double* u = yoke__arena_array(&t->arena, n_feeds + 1, sizeof *u);
-  double* v = yoke__arena_array(&t->arena, n * r + 1, sizeof *v);
+  double* v = yoke__arena_array(&t->arena, 3 * n * r + r + 1, sizeof *v);
+  bool* is_held = yoke__arena_array(&t->arena, n_feeds + 1, sizeof *is_held);
   double* readings = yoke__arena_array(&t->arena, n * n_sensors + 1, sizeof *readings);
   YOKE_TRY(yoke__arena_status(&t->arena));
+  double *line = v + n * r, *slope = line + n * r, *before = slope + n * r;
+  for (size_t i = 0; i < n_feeds; i++) {
+    is_held[i] = feeds[i].is_held;
+  }
   for (size_t k = 0; k < n; k++) {
     const double at = t0 + (double)k * t->study->step;
     for (size_t i = 0; i < n_feeds; i++) {
@@ -141,9 +148,15 @@ static yoke_status fill_record(tuner* t) {
         t->out->n_readings += k >= t->record.first && k < t->record.end && isfinite(u[i]);
       }
     }
-    yoke__unit_twin_inputs(t->unit->unit.self, at, u, v + k * r);
+    const yoke_unit_twin_inputs to = {v + k * r, line + k * r, slope + k * r, before};
+    yoke__unit_twin_inputs(t->unit->unit.self, at, u, is_held, &to);
+    for (size_t i = 0; i < r && k > 0; i++) {
+      slope[(k - 1) * r + i] += before[i] / t->study->step;
+    }
   }
   t->record.v = v;
+  t->record.line = line;
+  t->record.slope = slope;
   t->record.readings = readings;
   t->record.z = t->inside.z;
   return YOKE_OK;

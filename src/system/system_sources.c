@@ -6,12 +6,39 @@ static bool wants_info(const yoke_system_unit* unit) {
   return unit->unit.ops->set_input_info != NULL && unit->unit.ops->step != NULL;
 }
 
+static bool is_same_output(const yoke_system_link* a, const yoke_system_link* b) {
+  return a->from_unit == b->from_unit && a->from_variable == b->from_variable;
+}
+
+// Does a unit that moves on its own get the same output, and hold it during its calls?
+static bool is_held_elsewhere(const yoke_system* system, const yoke_system_link* link) {
+  for (size_t i = 0; i < system->n_links && !yoke__system_is_iterative(system); i++) {
+    const yoke_system_link* other = &system->links[i];
+    const yoke_system_unit* to = &system->units[other->to_unit];
+    if (is_same_output(other, link) && other->is_dense && other->method == 0 && other->order == 0 &&
+        other->flow != YOKE_FLOW_AVERAGED && !to->is_law &&
+        (to->unit.info->flags & YOKE_UNIT_SAMPLED) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// What moves at events only, what the file says to hold, and what others hold: an estimator follows what the plant gets.
+static bool is_held(const yoke_system* system, const yoke_system_link* link) {
+  const yoke_unit* from = &system->units[link->from_unit].unit;
+  return link->is_held ||
+         (from->info->variables[link->from_variable].flags & YOKE_VARIABLE_DISCRETE) != 0 ||
+         is_held_elsewhere(system, link);
+}
+
 static void describe_source(yoke_system* system, const yoke_tap* tap, yoke_system_source* to) {
   const yoke_system_link* link = &system->links[tap->link];
   const yoke_system_unit* from = &system->units[link->from_unit];
   to->unit = link->from_unit;
   to->variable = link->from_variable;
   to->has_info = from->unit.ops->sample_info != NULL;
+  to->is_held = is_held(system, link);
   to->every = tap->every;
   to->delay = tap->delay;
   to->ring = system->n_source_ring;

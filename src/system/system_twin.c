@@ -1,17 +1,38 @@
 #include "system/system_twin.h"
 
+#include <string.h>
+
 #include "base/base_check.h"
 #include "system/system_registry.h"
 #include "unit/unit_models.h"
+
+static bool is_reading(const yoke_scenario_connection* c) {
+  static const char prefix[] = "sensor.";
+  return c->to.variable != NULL && strncmp(c->to.variable, prefix, strlen(prefix)) == 0;
+}
 
 // How late readings may be: as the file says, else as late as its own connections make them.
 static double late_of(const yoke_scenario_twin* twin) {
   double late = twin->late.is_given ? twin->late.value : 0;
   for (size_t i = 0; i < twin->n_connections && !twin->late.is_given; i++) {
     const yoke_scenario_connection* c = &twin->connections[i];
-    late = c->is_held && c->delay.value > late ? c->delay.value : late;
+    late = is_reading(c) && c->delay.value > late ? c->delay.value : late;
   }
   return late;
+}
+
+// Inputs that the file says to hold.
+static const char* const* list_held(yoke_system* system, const yoke_scenario_unit* unit, size_t* n) {
+  const yoke_scenario* s = system->scenario;
+  // NOLINTNEXTLINE(bugprone-sizeof-expression): the elements are pointers
+  const char** held = yoke__arena_array(&system->arena, s->n_connections + 1, sizeof *held);
+  for (size_t i = 0; i < s->n_connections && held != NULL; i++) {
+    const yoke_scenario_connection* c = &s->connections[i];
+    if (c->is_held && c->to.unit != NULL && strcmp(c->to.unit, unit->name) == 0 && !is_reading(c)) {
+      held[(*n)++] = c->to.variable;
+    }
+  }
+  return held;
 }
 
 const yoke_twin_settings* yoke__system_twin_settings(yoke_system* system,
@@ -22,7 +43,9 @@ const yoke_twin_settings* yoke__system_twin_settings(yoke_system* system,
       yoke__arena_array(&system->arena, from->n_sensors + 1, sizeof *sensors);
   yoke_twin_unknown* unknowns =
       yoke__arena_array(&system->arena, from->n_unknowns + 1, sizeof *unknowns);
-  if (to == NULL || sensors == NULL || unknowns == NULL) {
+  size_t n_held = 0;
+  const char* const* held = list_held(system, unit, &n_held);
+  if (to == NULL || sensors == NULL || unknowns == NULL || held == NULL) {
     return NULL;
   }
   for (size_t i = 0; i < from->n_sensors; i++) {
@@ -53,6 +76,8 @@ const yoke_twin_settings* yoke__system_twin_settings(yoke_system* system,
                              .unknowns = unknowns,
                              .n_sensors = from->n_sensors,
                              .n_unknowns = from->n_unknowns,
+                             .held = held,
+                             .n_held = n_held,
                              .filter = from->filter,
                              .filter_place = from->filter_place,
                              .walk = from->walk,

@@ -622,7 +622,7 @@ static yoke_sample_info infos[3];
 
 static void tell(const subject* s, uint64_t sequence, bool is_valid, double stamp) {
   for (int i = 0; i < 3; i++) {
-    infos[i] = (yoke_sample_info){stamp, 0, sequence, is_valid};
+    infos[i] = (yoke_sample_info){stamp, 0, sequence, is_valid, false};
   }
   check_ok(s->unit.ops->set_input_info(s->unit.self, infos, 3));
 }
@@ -813,10 +813,10 @@ static void drive_full(subject* s, int from, int to) {
     const double u[4] = {1 + 0.2 * sin(0.01 * k), 330 + 0.3 * random_normal(&seed) + shift,
                          320 + 0.5 * random_normal(&seed) - shift,
                          310 + 0.2 * random_normal(&seed)};
-    const yoke_sample_info now[4] = {{k * H, 0, 1, true},
-                                     {(k - k % 4) * H, 0, (uint64_t)(k / 2), k % 3 != 0},
-                                     {k * H, 0, (uint64_t)k, k % 3 != 0},
-                                     {k * H, 0, (uint64_t)k, k % 3 != 0}};
+    const yoke_sample_info now[4] = {{k * H, 0, 1, true, false},
+                                     {(k - k % 4) * H, 0, (uint64_t)(k / 2), k % 3 != 0, false},
+                                     {k * H, 0, (uint64_t)k, k % 3 != 0, false},
+                                     {k * H, 0, (uint64_t)k, k % 3 != 0, false}};
     check_ok(yoke__unit_set_inputs(&s->unit, u));
     check_ok(s->unit.ops->set_input_info(s->unit.self, now, 4));
     subject_step(s, k * H, H, NULL);

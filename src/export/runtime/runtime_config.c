@@ -261,7 +261,7 @@ static yoke_status read_line(reader* r, char* const words[], size_t n) {
   }
   if (r->circuit.kind == YOKE_KIND_TWIN && r->circuit.path != NULL &&
       (strcmp(words[0], "twin") == 0 || strcmp(words[0], "sensor") == 0 ||
-       strcmp(words[0], "unknown") == 0)) {
+       strcmp(words[0], "unknown") == 0 || strcmp(words[0], "held") == 0)) {
     return n < 2 || !decode_text(words[1], strlen(words[1]) + 1, words[1])
                ? YOKE_BAD_INPUT
                : yoke__runtime_twin_line(words, n, r->n_lines, r->arena, &r->twin);

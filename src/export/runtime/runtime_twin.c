@@ -13,6 +13,7 @@ struct yoke_runtime_twin {
   yoke_twin_settings settings;
   yoke_twin_sensor* sensors;  // of settings
   yoke_twin_unknown* unknowns;
+  const char** held;
 };
 
 // "-" is NaN.
@@ -43,6 +44,8 @@ static yoke_status begin(char* const words[], size_t n, size_t n_lines, yoke_are
   *s = yoke__twin_settings_default();
   s->sensors = twin->sensors = yoke__arena_array(arena, n_lines, sizeof *twin->sensors);
   s->unknowns = twin->unknowns = yoke__arena_array(arena, n_lines, sizeof *twin->unknowns);
+  // NOLINTNEXTLINE(bugprone-sizeof-expression): the elements are pointers
+  s->held = twin->held = yoke__arena_array(arena, n_lines, sizeof *twin->held);
   YOKE_TRY(yoke__arena_status(arena));
   double* const numbers[] = {&s->walk, &s->rate_walk, &s->start_sd, &s->rate_sd,
                              &s->gate, &s->jitter,    &s->late_s};
@@ -81,6 +84,14 @@ static yoke_status add_unknown(char* const words[], size_t n, yoke_runtime_twin*
   return YOKE_OK;
 }
 
+static yoke_status add_held(char* const words[], size_t n, yoke_runtime_twin* twin) {
+  if (n != 2) {
+    return YOKE_BAD_INPUT;
+  }
+  twin->held[twin->settings.n_held++] = words[1];
+  return YOKE_OK;
+}
+
 yoke_status yoke__runtime_twin_line(char* const words[], size_t n, size_t n_lines,
                                     yoke_arena* arena, yoke_runtime_twin** twin) {
   if (strcmp(words[0], "twin") == 0) {
@@ -90,6 +101,7 @@ yoke_status yoke__runtime_twin_line(char* const words[], size_t n, size_t n_line
     return YOKE_BAD_INPUT;
   }
   return strcmp(words[0], "sensor") == 0 ? add_sensor(words, n, *twin)
+         : strcmp(words[0], "held") == 0 ? add_held(words, n, *twin)
                                          : add_unknown(words, n, *twin);
 }
 

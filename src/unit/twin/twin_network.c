@@ -16,7 +16,8 @@
 #include "base/base_number.h"
 #include "unit/twin/twin_part.h"
 
-#define SAME 1e-9  // of two slopes of a law, relative
+#define SAME   1e-9  // of two slopes of a law, relative
+#define N_LINE 8     // instants of a step at which waves are looked at; an edge between two of them is half a distance off
 
 static const char* const kind_words[YOKE_ELEMENT_N_KINDS] = {
     [YOKE_RESISTOR] = "a resistance",    [YOKE_CAPACITOR] = "a capacity",
@@ -409,6 +410,31 @@ static yoke_status list_law_nodes(maker* m) {
   return YOKE_OK;
 }
 
+static bool is_timed(const yoke_circuit_value* value) {
+  bool has_time = value->wave != NULL && value->wave->kind != YOKE_WAVE_DC;
+  for (uint32_t i = 0; value->law != NULL && i < value->law->n_live; i++) {
+    has_time = has_time || value->law->live[i].kind == YOKE_LIVE_TIME;
+  }
+  return has_time;
+}
+
+// Inputs that move without anybody telling.
+static yoke_status list_timed(maker* m) {
+  twin_network* n = m->n;
+  n->timed = yoke__arena_array(m->arena, n->heat.n_inputs + 1, sizeof *n->timed);
+  n->sums = yoke__arena_array(m->arena, 2 * n->heat.n_inputs + 1, sizeof *n->sums);
+  YOKE_TRY_MEMORY(n->timed && n->sums);
+  for (size_t i = 0; i < n->heat.n_inputs; i++) {
+    const twin_input* from = &n->inputs[i];
+    if (from->kind != TWIN_OF_INPUT &&
+        is_timed(from->kind == TWIN_OF_NODE ? &m->circuit->nodes[from->index].fixed
+                                            : &m->circuit->elements[from->index].value)) {
+      n->timed[n->n_timed++] = (uint32_t)i;
+    }
+  }
+  return YOKE_OK;
+}
+
 // ---------------------------------------------------------------------------------------------------------
 
 static yoke_status take_memory(maker* m) {
@@ -512,6 +538,7 @@ yoke_status yoke__twin_network_make(const yoke_network* circuit, bool is_unknown
   add_elements(&m);
   finish(&m);
   YOKE_TRY(list_law_nodes(&m));
+  YOKE_TRY(list_timed(&m));
   guess_temperatures(&m);
   (void)yoke__twin_network_conductances(out);
   return m.n_errors > 0 ? YOKE_BAD_INPUT : YOKE_OK;
@@ -528,6 +555,13 @@ static double value_of(const twin_network* n, uint32_t element) {
              : n->signals->element[element];
 }
 
+static double input_value(const twin_network* n, size_t input) {
+  const twin_input* from = &n->inputs[input];
+  return from->kind == TWIN_OF_INPUT  ? 0
+         : from->kind == TWIN_OF_NODE ? n->signals->node[from->index]
+                                      : from->sign * value_of(n, from->index);
+}
+
 void yoke__twin_network_inputs(const twin_network* n, double t, double v[]) {
   // the filter adds what unknown inputs bring
   for (uint32_t i = 0; i < n->circuit->n_inputs; i++) {
@@ -535,11 +569,38 @@ void yoke__twin_network_inputs(const twin_network* n, double t, double v[]) {
   }
   yoke__signals_update(n->signals, t);
   for (size_t i = 0; i < n->heat.n_inputs; i++) {
-    const twin_input* from = &n->inputs[i];
-    v[i] = from->kind == TWIN_OF_INPUT  ? 0
-           : from->kind == TWIN_OF_NODE ? n->signals->node[from->index]
-                                        : from->sign * value_of(n, from->index);
+    v[i] = input_value(n, i);
   }
+}
+
+bool yoke__twin_network_line(const twin_network* n, double t, double h, const double v[],
+                             double line[], double slope[]) {
+  double* moments = n->sums + n->heat.n_inputs;
+  bool has_line = false;
+  memcpy(line, v, n->heat.n_inputs * sizeof *v);
+  memset(slope, 0, n->heat.n_inputs * sizeof *slope);
+  memset(n->sums, 0, 2 * n->heat.n_inputs * sizeof *n->sums);
+  for (size_t k = 0; k < N_LINE && n->n_timed > 0; k++) {
+    const double place = ((double)k + 0.5) / N_LINE;
+    yoke__signals_update(n->signals, t + place * h);
+    for (size_t i = 0; i < n->n_timed; i++) {
+      const uint32_t at = n->timed[i];
+      const double away = input_value(n, at) - v[at];
+      n->sums[at] += away;
+      moments[at] += (place - 0.5) * away;
+    }
+  }
+  for (size_t i = 0; i < n->n_timed; i++) {
+    const uint32_t at = n->timed[i];
+    const double rise = moments[at] * (12.0 * N_LINE / (N_LINE * N_LINE - 1.0));
+    line[at] += n->sums[at] / N_LINE - 0.5 * rise;
+    slope[at] = rise / h;
+    has_line = has_line || line[at] != v[at] || rise != 0;
+  }
+  if (n->n_timed > 0) {
+    yoke__signals_update(n->signals, t);
+  }
+  return has_line;
 }
 
 bool yoke__twin_network_conductances(const twin_network* n) {

@@ -1,4 +1,4 @@
-// The network without a filter: z' = Fc z + Gc v, exactly for inputs held over a step. It goes on when the filter has diverged, with
+// The network without a filter: z' = Fc z + Gc v, exactly for inputs that are a straight line over a step. It goes on when the filter has diverged, with
 // the last good estimates, so that outputs stay numbers that mean something. Deviations stay what they were.
 #include <string.h>
 
@@ -49,24 +49,51 @@ void yoke__twin_open_start(twin* w) {
          (w->n_sensors + 1) * sizeof *w->reals);
 }
 
-static double input_of(const twin* w, const double values[], size_t input, double known) {
+// What belongs to an unknown in place of `known`; by: 1 for values, 0 for changes.
+static double input_of(const twin* w, const double values[], size_t input, double known,
+                       double by) {
   for (size_t i = 0; i < w->n_unknowns; i++) {
     const yoke_unknown* u = &w->unknowns[i];
     for (size_t t = 0; t < u->n_targets && u->kind == YOKE_UNKNOWN_INPUT; t++) {
-      known = u->targets[t] == input ? u->factors[t] * values[i] : known;
+      known = u->targets[t] == input ? by * u->factors[t] * values[i] : known;
     }
   }
   return known;
 }
 
-void yoke__twin_open_step(twin* w, const double known[]) {
+// to += Psi2 Gc d, d: the slopes of inputs.
+static void add_slopes(const twin* w, const double slopes[], double factor, double to[]) {
+  const yoke_heat_model* m = &w->open;
+  double *d = w->work, *push = d + m->r;
+  for (size_t i = 0; i < m->r; i++) {
+    d[i] = input_of(w, kept_values(w), i, factor * slopes[i], 0);
+  }
+  yoke__mat_vec(m->p, m->r, m->Gc, d, push);
+  yoke__mat_vec_add(m->p, m->p, w->Psi2, push, to);
+}
+
+void yoke__twin_open_ramp(twin* w) {
+  const size_t p = w->open.p;
+  double* moved = w->work + w->open.r + p;
+  if (!w->has_open_model) {
+    w->has_open_model = renew(w, kept_values(w));
+  }
+  memcpy(moved, w->z_open, p * sizeof *moved);
+  add_slopes(w, w->change, 1 / w->setup.h, moved);
+  if (w->has_open_model && yoke__are_finite(p, moved)) {
+    memcpy(w->z_open, moved, p * sizeof *moved);
+  }
+}
+
+void yoke__twin_open_step(twin* w) {
+  const double* known = w->has_line ? w->line : w->v;
   const yoke_heat_model* m = &w->open;
   const size_t p = m->p;
   const double* values = kept_values(w);
   bool is_solved = true;
   double *v = w->work, *push = v + m->r, *moved = push + p, *x = moved + p;
   for (size_t i = 0; i < m->r; i++) {
-    v[i] = input_of(w, values, i, known[i]);
+    v[i] = input_of(w, values, i, known[i], 1);
   }
   if (!w->has_open_model) {
     w->has_open_model = is_solved = renew(w, values);
@@ -74,6 +101,12 @@ void yoke__twin_open_step(twin* w, const double known[]) {
   yoke__mat_vec(p, m->r, m->Gc, v, push);
   yoke__mat_vec(p, p, w->E, w->z_open, moved);
   yoke__mat_vec_add(p, p, w->Psi1, push, moved);
+  if (w->has_line) {
+    add_slopes(w, w->slope, 1, moved);
+    for (size_t i = 0; i < m->r; i++) {
+      v[i] = input_of(w, values, i, known[i] + w->setup.h * w->slope[i], 1);
+    }
+  }
   if (is_solved && yoke__are_finite(p, moved)) {
     memcpy(w->z_open, moved, p * sizeof *moved);
   }

@@ -8,6 +8,7 @@
 //   twin_apart.c     what they cannot tell apart at rest
 //   twin_open.c      the network without a filter: what goes on when that has diverged
 //   twin_make.c      all of these together, and memory
+//   twin_inputs.c    known inputs between two calls
 //   twin_step.c      start and steps
 //   twin_report.c    what to tell of a run
 //   unit_twin.c      operations
@@ -57,6 +58,9 @@ typedef struct twin_network {
   uint32_t* law_nodes;  // nodes of the netlist whose temperatures laws want
   size_t n_law_nodes;
   double* x;  // n_nodes + n_elements of the netlist: temperatures that laws see
+  uint32_t* timed;  // inputs with waves or laws of time
+  size_t n_timed;
+  double* sums;  // 2 n_inputs: scratch
 } twin_network;
 
 // Errors go to messages, each with name and place. is_unknown: per input of the netlist.
@@ -64,6 +68,9 @@ yoke_status yoke__twin_network_make(const yoke_network* circuit, bool is_unknown
                                     yoke_arena* arena, yoke_messages* messages, twin_network* out);
 // Inputs v of the thermal network at time t, with signals->u and x of now. No heap.
 void yoke__twin_network_inputs(const twin_network* n, double t, double v[]);
+// After the inputs v of time t: the straight line `line + slope s` nearest to what they are over the step. False: that is v, held.
+bool yoke__twin_network_line(const twin_network* n, double t, double h, const double v[],
+                             double line[], double slope[]);
 // g of now, after the inputs. True: some have changed.
 bool yoke__twin_network_conductances(const twin_network* n);
 // A quantity of the netlist as a row; false: a twin cannot read it, `why` says why.
@@ -146,6 +153,7 @@ typedef struct twin_state {
   int64_t is_open;     // the filter has diverged and nothing brings it back
   int64_t kept_newer;  // which of the two kept estimates is the newer one
   double t_next;       // where the next step begins [s]
+  int64_t has_before;  // there is a call before this one
 } twin_state;
 
 typedef struct twin {
@@ -175,8 +183,14 @@ typedef struct twin {
   uint64_t n_start;         // readings of a sensor that belong to the start
   double* given_z;          // start temperatures; NaN: not given
   double *v, *scratch;      // inputs of the thermal network; p + n_unknowns numbers
+  double *line, *slope;     // over the step they are line + slope s
+  double* change;           // of inputs in the step before, beside that line
+  bool has_line;            // false: v, held
   yoke_sample_info* infos;  // what the master said of the inputs
   bool has_infos;
+  bool* is_held;  // n_known: what the settings, or the system around it, say to hold
+  yoke_twin_settings exported;
+  const char** held_names;  // of exported
 
   // one block: the state and its arrays
   unsigned char* block;
@@ -189,6 +203,8 @@ typedef struct twin {
   double* kept;        // two estimates that were good: p temperatures, n_unknowns values
   double* pending;     // per sensor: a reading of the next step; NaN: none
   uint64_t* sequence;  // per sensor: of the last reading that was taken, + 1; 0: none
+  double* u_before;    // n_known: inputs of the call before
+  double* changes;     // 2 x n_known: their last two changes, the latest first
   double* moving;      // conductances of moving resistors, as the filter has them
   yoke_noise* noise;   // per sensor, of those without sigma
 
@@ -215,6 +231,12 @@ typedef struct twin {
 
 // ---- twin_make.c: everything but w->file and w->settings; messages stay in w.
 yoke_status yoke__twin_make(twin* w, const yoke_unit_args* args);
+
+// ---- twin_inputs.c
+// Known inputs of time t, from w->u: v, line, slope. Law temperatures are to be those of now.
+void yoke__twin_take_inputs(twin* w, double t);
+// Before that: what inputs did in the step before beside the line, into `change`. False: nothing.
+bool yoke__twin_find_change(twin* w, double t);
 
 // ---- twin_step.c
 // Estimates at the start, with the inputs of now. Takes heap. YOKE_SINGULAR: there is no state of rest.
@@ -253,7 +275,9 @@ yoke_status yoke__twin_lay_out(twin* w);
 // ---- twin_open.c
 // From the last good estimate.
 void yoke__twin_open_start(twin* w);
-// A step of it with inputs v, and outputs.
-void yoke__twin_open_step(twin* w, const double v[]);
+// What inputs did in the step before, `change`; elements are still those of that step.
+void yoke__twin_open_ramp(twin* w);
+// A step of it with the inputs of now, and outputs.
+void yoke__twin_open_step(twin* w);
 
 #endif

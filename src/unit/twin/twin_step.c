@@ -1,8 +1,8 @@
 // Estimates of a twin: their start, and one step from t to t + h:
 //
-//   1  inputs of t; laws of resistances at the present estimate
+//   1  what inputs did in the step before (twin_inputs.c); inputs of t; laws of resistances at the present estimate
 //   2  readings of t that are there: valid, and not the same sample as before; late ones go to the step that they belong to
-//   3  correct, then predict to t + h with the inputs held
+//   3  correct, then predict to t + h
 //   4  outputs of t + h; the verdict on the innovations
 //
 // A filter that has diverged starts anew from an estimate of KEEP steps before or earlier, as often as `reset` allows; then the
@@ -232,8 +232,22 @@ static yoke_status correct(twin* w) {
 }
 
 static yoke_status predict(twin* w) {
-  return w->late != NULL ? yoke__late_predict(w->late, w->v, NULL)
-                         : yoke__estimate_predict(w->filter, w->v, NULL);
+  const double *v = w->has_line ? w->line : w->v, *slope = w->has_line ? w->slope : NULL;
+  return w->late != NULL ? yoke__late_predict(w->late, v, slope)
+                         : yoke__estimate_predict(w->filter, v, slope);
+}
+
+// What inputs did in the step before.
+static yoke_status follow_inputs(twin* w, double t) {
+  if (!yoke__twin_find_change(w, t)) {
+    return YOKE_OK;
+  }
+  if (w->state->is_open != 0) {
+    yoke__twin_open_ramp(w);
+    return YOKE_OK;
+  }
+  return w->late != NULL ? yoke__late_ramp(w->late, w->change)
+                         : yoke__estimate_ramp(w->filter, w->change);
 }
 
 // Innovations of this step, their sum (nis), and the noise of sensors that nobody knows.
@@ -379,14 +393,17 @@ static yoke_status estimate(twin* w) {
 
 yoke_status yoke__twin_step(twin* w, double t, double h, yoke_step_result* result) {
   YOKE_TRY(check_step(w, t, h, result));
-  send_known(w);
+  if (follow_inputs(w, t) == YOKE_NOT_FINITE) {
+    return fail(w, "an input is not a finite number", result);
+  }
   read_law_temperatures(w);
-  yoke__twin_network_inputs(&w->network, t, w->v);
+  yoke__twin_take_inputs(w, t);
   take_readings(w, t);
   if (w->state->is_open != 0) {
     w->wholes[TWIN_WHOLE_READINGS] = 0;
-    w->has_open_model = w->has_open_model && !yoke__twin_network_conductances(&w->network);
-    yoke__twin_open_step(w, w->v);
+    w->has_open_model = !yoke__twin_network_conductances(&w->network) && w->has_open_model;
+    keep_moving(w);
+    yoke__twin_open_step(w);
     return YOKE_OK;
   }
   yoke_status status = estimate(w);
@@ -399,7 +416,7 @@ yoke_status yoke__twin_step(twin* w, double t, double h, yoke_step_result* resul
   }
   if (status < 0) {
     yoke__twin_open_start(w);
-    yoke__twin_open_step(w, w->v);
+    yoke__twin_open_step(w);
     w->wholes[TWIN_WHOLE_VERDICT] = YOKE_TWIN_DIVERGED;
     return YOKE_OK;
   }

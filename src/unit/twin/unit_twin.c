@@ -219,6 +219,29 @@ static bool is_ours(const yoke_unit_ops* ops) {
   return ops->create == create;
 }
 
+const yoke_twin_settings* yoke__unit_twin_settings(const yoke_unit_ops* ops, void* self) {
+  twin* w = self;
+  if (!is_ours(ops)) {
+    return NULL;
+  }
+  w->exported = *w->settings;
+  w->exported.held = w->held_names;
+  w->exported.n_held = 0;
+  for (size_t i = 0; i < w->layout.n_known; i++) {
+    if (w->is_held[i]) {
+      w->held_names[w->exported.n_held++] = w->network.circuit->inputs[w->layout.known[i]].name;
+    }
+  }
+  return &w->exported;
+}
+
+void yoke__unit_twin_hold(const yoke_unit_ops* ops, void* self, size_t input) {
+  twin* w = self;
+  if (is_ours(ops) && input < w->layout.n_known) {
+    w->is_held[input] = true;
+  }
+}
+
 bool yoke__unit_twin_figures(const yoke_unit_ops* ops, const void* self,
                              yoke_unit_twin_figures* out) {
   if (!is_ours(ops)) {

@@ -1,7 +1,7 @@
 // Twins as units: an estimator of a thermal (or RC) network that a netlist describes, fed by sensors. See docs/twin.md.
 //
-// One call from t to t + h takes the readings and inputs of t, corrects the estimates, and predicts them to t + h with the inputs
-// held. Outputs belong to t + h.
+// One call from t to t + h takes the readings and inputs of t, corrects the estimates, and predicts them to t + h. Outputs belong to
+// t + h. Inputs are held by the prediction; the next call puts right those that went straight (twin_inputs.c).
 #ifndef YOKE_UNIT_TWIN_H
 #define YOKE_UNIT_TWIN_H
 
@@ -38,6 +38,8 @@ typedef struct yoke_twin_settings {
   const yoke_twin_sensor* sensors;
   const yoke_twin_unknown* unknowns;
   size_t n_sensors, n_unknowns;
+  const char* const* held;  // known inputs that stay until the next sample (docs/twin.md)
+  size_t n_held;
   int filter;  // of yoke_estimate_method
   yoke_place filter_place;
   double walk, rate_walk, start_sd, rate_sd, gate, jitter;  // NaN: not given
@@ -108,6 +110,11 @@ typedef struct yoke_unit_twin_figures {
   int n_threads;
   bool is_restored;
 } yoke_unit_twin_figures;
+
+// The settings of a twin that is to be written elsewhere, with `held` as well for those of its real inputs that the system around it
+// holds. They belong to the unit. NULL: it is no twin.
+const yoke_twin_settings* yoke__unit_twin_settings(const yoke_unit_ops* ops, void* self);
+void yoke__unit_twin_hold(const yoke_unit_ops* ops, void* self, size_t input);
 
 // False: the unit is no twin of a network.
 bool yoke__unit_twin_figures(const yoke_unit_ops* ops, const void* self,

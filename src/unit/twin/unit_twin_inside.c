@@ -2,6 +2,7 @@
 #include "unit/twin/unit_twin_inside.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "unit/twin/twin_part.h"
 
@@ -49,12 +50,23 @@ bool yoke__unit_twin_inside(const yoke_unit_ops* ops, const void* self,
   return true;
 }
 
-void yoke__unit_twin_inputs(void* self, double t, const double u[], double v[]) {
-  const twin* w = self;
+void yoke__unit_twin_inputs(void* self, double t, const double u[], const bool is_held[],
+                            const yoke_unit_twin_inputs* to) {
+  twin* w = self;
+  const size_t r = w->network.heat.n_inputs;
+  memcpy(w->u, u, w->layout.n_inputs * sizeof *u);
   for (size_t i = 0; i < w->layout.n_known; i++) {
-    w->network.signals->u[w->layout.known[i]] = u[i];
+    w->infos[i].is_held = is_held[i];
   }
-  yoke__twin_network_inputs(&w->network, t, v);
+  w->has_infos = true;
+  const bool has_change = yoke__twin_find_change(w, t);
+  for (size_t i = 0; i < r; i++) {
+    to->before[i] = has_change ? w->change[i] : 0;
+  }
+  yoke__twin_take_inputs(w, t);
+  memcpy(to->v, w->v, r * sizeof *w->v);
+  memcpy(to->line, w->line, r * sizeof *w->line);
+  memcpy(to->slope, w->slope, r * sizeof *w->slope);
 }
 
 double yoke__unit_twin_value(const void* self, size_t unknown, double value) {

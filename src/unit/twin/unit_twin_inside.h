@@ -36,9 +36,14 @@ bool yoke__unit_twin_inside(const yoke_unit_ops* ops, const void* self, yoke_uni
 // The same of a twin of a black box.
 bool yoke__twin_black_inside(const yoke_unit_ops* ops, const void* self,
                              yoke_unit_twin_inside* out);
-// Inputs v of the thermal network at time t; u: all real inputs of the unit in their order. Nothing else of the unit changes that a
-// step does not set anew.
-void yoke__unit_twin_inputs(void* self, double t, const double u[], double v[]);
+// Inputs of the thermal network at time t, of a unit that is not stepped, one call per step of it: v; line + slope s over the step
+// that follows; before: what they did in the step before beside its line, straight from 0 to this by its end.
+typedef struct yoke_unit_twin_inputs {
+  double *v, *line, *slope, *before;
+} yoke_unit_twin_inputs;
+// u: all real inputs of the unit in their order. is_held: per known input, whether its source holds it.
+void yoke__unit_twin_inputs(void* self, double t, const double u[], const bool is_held[],
+                            const yoke_unit_twin_inputs* to);
 // Value and standard deviation of the filter for unknown i as the user counts them.
 double yoke__unit_twin_value(const void* self, size_t unknown, double value);
 double yoke__unit_twin_deviation(const void* self, size_t unknown, double value, double sd);
