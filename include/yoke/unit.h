@@ -202,7 +202,8 @@ typedef struct yoke_sample_info {
   double age;  // [s]; of a value that is not valid, 0: not known, it is held and not extrapolated
   uint64_t sequence;
   bool is_valid;
-  bool is_held;  // by set_input_info alone: the signal stays like this until the next sample; else it is on its way there
+  bool
+      is_held;  // by set_input_info alone: the signal stays like this until the next sample; else it is on its way there
 } yoke_sample_info;
 
 // The unit's linear model at its present point: x' = A x + B u, y = C x + D u, row by row.

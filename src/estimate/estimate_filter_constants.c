@@ -26,6 +26,7 @@ yoke_status yoke__estimate_constants_of(const yoke_estimate* f, yoke_estimate_co
                                    .upper = f->upper,
                                    .F = f->F,
                                    .Psi1 = f->Psi1,
+                                   .Psi2 = f->Psi2,
                                    .Q = f->Q,
                                    .q = f->q,
                                    .P = f->P,

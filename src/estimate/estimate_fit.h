@@ -13,7 +13,7 @@
 // What was measured, at the times k h, k = 0 .. n - 1.
 typedef struct yoke_estimate_record {
   size_t n;
-  const double* v;         // n x inputs; those that are unknown are not used
+  const double* v;  // n x inputs; those that are unknown are not used
   // n x inputs: over the step from k h on they are line + slope s; NULL: v, held
   const double *line, *slope;
   const double* readings;  // n x sensors; NaN: no reading

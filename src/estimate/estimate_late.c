@@ -51,8 +51,8 @@ static yoke_status take_step(yoke_late* l, yoke_arena* arena, step* s) {
                              &s->c[BEFORE_CORRECT],
                              &s->g[BEFORE_PREDICT],
                              &s->c[BEFORE_PREDICT]};
-  const size_t sizes[] = {l->r,           l->r, l->r, l->r,          l->n_sensors, l->n_sensors,
-                          l->n_resistors, l->p, l->n_resistors, l->p};
+  const size_t sizes[] = {l->r,         l->r,           l->r, l->r,           l->n_sensors,
+                          l->n_sensors, l->n_resistors, l->p, l->n_resistors, l->p};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     *arrays[i] = yoke__arena_array(arena, sizes[i], sizeof(double));
   }

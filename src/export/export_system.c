@@ -268,15 +268,6 @@ yoke_status yoke__export_unit_write_c(yoke_export_unit* unit, const char* direct
 
 // ---- a whole system
 
-// The FMU of a twin is not told what the system holds: its settings say it.
-static void note_held(const yoke_system* system, const yoke_system_unit* unit) {
-  for (size_t i = 0; i < unit->n_sources; i++) {
-    if (system->sources[unit->first_source + i].is_held) {
-      yoke__unit_twin_hold(unit->unit.ops, unit->unit.self, i);
-    }
-  }
-}
-
 yoke_status yoke__export_system(const yoke_system* system, int fmi, const char* path,
                                 yoke_messages* messages) {
   for (size_t i = 0; i < system->n_methods; i++) {
@@ -305,7 +296,6 @@ yoke_status yoke__export_system(const yoke_system* system, int fmi, const char* 
   yoke_export_ssp_job job = {.scenario = system->scenario, .units = units, .fmi = fmi};
   for (size_t i = 0; units != NULL && i < system->n_units; i++) {
     units[i] = &system->units[i].unit;
-    note_held(system, &system->units[i]);
   }
   yoke_status status = units == NULL ? YOKE_NO_MEMORY
                                      : yoke__export_find_runtime(getenv("YOKE_FMU_RUNTIME"), &arena,

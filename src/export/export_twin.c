@@ -202,8 +202,8 @@ static void count_cost(yoke_export_twin_model* m) {
   const size_t n = m->c.n, p = m->c.p, r = m->c.r, n_rows = m->n_free;
   const size_t n_y = m->c.setup->n_sensors, n_out = m->n_outputs;
   const size_t nodes = n_rows * (p + r);
-  m->cost.flash = sizeof(double) * (p * n + p * p + p * r + n * (n + 1) / 2 + (n_y + n_out) * n +
-                                    n_y + nodes + 2 * n + 2 * m->n_bounded);
+  m->cost.flash = sizeof(double) * (p * n + 2 * p * p + p * r + n * (n + 1) / 2 +
+                                    (n_y + n_out) * n + n_y + nodes + 2 * n + 2 * m->n_bounded);
   m->cost.ram = sizeof(double) * (n + n * n + 2 * n_y) + 4 * sizeof(uint64_t) + 2 * sizeof(int) +
                 (m->n_bounded > 0 ? sizeof(uint64_t) : 0);
   const size_t most = p * n > 3 * n + n_y ? p * n : 3 * n + n_y;

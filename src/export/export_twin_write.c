@@ -73,6 +73,7 @@ static void put_head(writer* w) {
       m->c.p, plural(m->c.p), m->c.n_rho, plural(m->c.n_rho));
   put_number(w, m->c.setup->h);
   PUT(" s:\n *   predict   q+ = F q + G v,  P+ = F P F' + Q     exact for inputs that are held\n"
+      " *   ramp      q+ = q + G2 (v - v_before)           and for inputs that went straight\n"
       " *   correct   s = H P H' + r,  k = P H' / s,  q+ = q + k e,  P+ = (I - k H) P     for each "
       "reading\n *\n");
   PUT(" * %zu input%s, %zu sensor%s, %zu output%s in double precision.\n", m->n_u, plural(m->n_u),
@@ -118,6 +119,11 @@ static const char functions[] =
     "have[]);\n"
     "/* To the next step with these inputs held. */\n"
     "int @_predict(@* self, const double u[]);\n"
+    "/* Inputs that were not held during the last prediction: they went straight from `before`, "
+    "with "
+    "which it\n"
+    "   was made, to `now`. Before the correction, and not for those that jump. */\n"
+    "int @_ramp(@* self, const double before[], const double now[]);\n"
     "/* Estimates now, outputs and unknowns, and their variances. */\n"
     "void @_output(const @* self, const double u[], double y[], double variance[]);\n"
     "\n#ifdef __cplusplus\n}\n#endif\n#endif\n";
@@ -203,6 +209,7 @@ static void put_constants(writer* w) {
   put_sizes(w);
   put_array(w, "F", m->c.F, p, n);
   put_array(w, "Psi", m->c.Psi1, p, p);
+  put_array(w, "Psi2", m->c.Psi2, p, p);
   put_array(w, "G", m->c.model->Gc, p, r);
   PUT("/* upper half of Q, row by row */\n");
   put_array(w, "Q", m->Q, 1, n * (n + 1) / 2);
@@ -728,6 +735,36 @@ static void put_output(writer* w) {
   PUT("  (void)y;\n  (void)variance;\n}\n");
 }
 
+static const char ramp_begin[] =
+    "\nint @_ramp(@* self, const double before[], const double now[]) {\n"
+    "  double v[N_V], slope[N_V], push[N_Z];\n"
+    "  if (self->state != $_RUNNING) {\n"
+    "    return self->state;\n"
+    "  }\n"
+    "  if (!take_inputs(self->q, before, v) || !take_inputs(self->q, now, "
+    "slope)) {\n"
+    "    return $_BAD_INPUT;\n"
+    "  }\n"
+    "  for (unsigned i = 0; i < N_V; i++) {\n"
+    "    slope[i] = (slope[i] - v[i]) / $_STEP;\n"
+    "  }\n"
+    "  for (unsigned i = 0; i < N_Z; i++) {\n";
+
+static const char ramp_end[] = "  }\n"
+                               "  for (unsigned i = 0; i < N_Z; i++) {\n"
+                               "    self->q[i] += dot(N_Z, Psi2 + i * N_Z, push);\n"
+                               "  }\n"
+                               "  return $_RUNNING;\n"
+                               "}\n";
+
+static void put_ramp(writer* w) {
+  const char* push = w->m->c.r > 0 ? "    push[i] = dot(N_V, G + i * N_V, slope);\n"
+                                   : "    push[i] = 0.0 * slope[0];\n";
+  put_body(w, ramp_begin);
+  PUT("%s", push);
+  put_body(w, ramp_end);
+}
+
 static void put_predict(writer* w) {
   const char* push =
       w->m->c.r > 0 ? "    push[i] = dot(N_V, G + i * N_V, v);\n" : "    push[i] = 0.0 * v[0];\n";
@@ -749,6 +786,7 @@ static void write_source(writer* w) {
   put_body(w, judgement);
   put_correct(w);
   put_predict(w);
+  put_ramp(w);
   put_output(w);
 }
 

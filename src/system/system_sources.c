@@ -1,6 +1,7 @@
 // Where the inputs come from of units that want to know how good their values are (yoke_unit_ops.set_input_info): one entry
 // per real input, in the order of the inputs. Units without that operation have none, and nothing is done for them.
 #include "system/system.h"
+#include "unit/twin/unit_twin.h"
 
 static bool wants_info(const yoke_system_unit* unit) {
   return unit->unit.ops->set_input_info != NULL && unit->unit.ops->step != NULL;
@@ -55,7 +56,12 @@ static void list_unit(yoke_system* system, yoke_system_unit* unit, yoke_system_s
   }
   for (size_t i = unit->first_tap; i < unit->first_tap + unit->n_taps; i++) {
     const yoke_tap* tap = &system->taps[i];
-    describe_source(system, tap, &sources[unit->first_source + tap->to - unit->u]);
+    const size_t input = tap->to - unit->u;
+    describe_source(system, tap, &sources[unit->first_source + input]);
+    // an FMU of a twin is told nothing: what it is exported with says it
+    if (sources[unit->first_source + input].is_held) {
+      yoke__unit_twin_hold(unit->unit.ops, unit->unit.self, input);
+    }
   }
 }
 

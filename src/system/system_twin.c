@@ -22,7 +22,8 @@ static double late_of(const yoke_scenario_twin* twin) {
 }
 
 // Inputs that the file says to hold.
-static const char* const* list_held(yoke_system* system, const yoke_scenario_unit* unit, size_t* n) {
+static const char* const* list_held(yoke_system* system, const yoke_scenario_unit* unit,
+                                    size_t* n) {
   const yoke_scenario* s = system->scenario;
   // NOLINTNEXTLINE(bugprone-sizeof-expression): the elements are pointers
   const char** held = yoke__arena_array(&system->arena, s->n_connections + 1, sizeof *held);

@@ -42,6 +42,7 @@ columns() {
     { for (k = 1; k <= n; k++) printf "%s%s", $at[names[k]], k < n ? " " : "\n" }' "$file"
 }
 
+# The first two inputs go straight, but in the step in which they begin to move.
 # Rows of inputs, readings, outputs with unknowns, and their deviations, from the start on; every number of the run is compared.
 cat >driver.c <<'C'
 #include <math.h>
@@ -56,11 +57,13 @@ static int read_all(int n, double to[]) {
 int main(void) {
   enum { N_Y = TWIN_N_OUTPUTS };
   twin self;
-  double u[TWIN_N_INPUTS + 1], last[TWIN_N_INPUTS + 1], r[TWIN_N_SENSORS], want[2 * N_Y], y[N_Y], variance[N_Y];
+  double u[TWIN_N_INPUTS + 1], last[TWIN_N_INPUTS + 1], before[TWIN_N_INPUTS + 1], r[TWIN_N_SENSORS], want[2 * N_Y], y[N_Y], variance[N_Y];
   long n = 0;
   twin_init(&self);
   while (read_all(TWIN_N_INPUTS, u) && read_all(TWIN_N_SENSORS, r) && read_all(2 * N_Y, want)) {
     twin_output(&self, n == 0 ? u : last, y, variance);
+    memcpy(before, u, sizeof u);
+    for (int i = 0; i < 2 && i < TWIN_N_INPUTS; i++) before[i] = last[i];
     memcpy(last, u, sizeof u);
     for (int i = 0; i < N_Y; i++) {
       if (y[i] != want[i] || sqrt(variance[i]) != want[N_Y + i]) {
@@ -68,7 +71,7 @@ int main(void) {
         return 1;
       }
     }
-    n++;
+    if (n++ > 1 && twin_ramp(&self, before, u) != TWIN_RUNNING) return 1;
     if (twin_correct(&self, u, r, 0) != TWIN_RUNNING || twin_predict(&self, u) != TWIN_RUNNING) return 1;
   }
   printf("%ld rows\n", n);
@@ -107,7 +110,7 @@ run 0 export disturbed.yaml --unit twin --c -o c
 out_has "3 states, 0 inputs, 2 sensors, 3 outputs, 1 unknown"
 compare 5001
 
-# ---- an input that follows a law, one with an offset, a source with a wave, a sensor that lies, a bound
+# ---- inputs that go straight, by a law and with an offset, a source with a wave, a sensor that lies, a bound
 cat >box.cir <<'CIR'
 Core in a case, two coolants
 .input load=20 W
@@ -115,7 +118,7 @@ Core in a case, two coolants
 .input q=5 W
 heat_source Q1 core {0.5*load}
 heat_source Q2 core {q}
-heat_source Q3 case SIN(3 2 1)
+heat_source Q3 case PULSE(3 5 0.5 0 0 0.3 1)
 thermal_resistance R1 core case 0.5 K/W
 thermal_resistance R2 case air 1 K/W
 thermal_resistance R3 case water 2 K/W

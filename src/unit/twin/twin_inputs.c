@@ -3,10 +3,10 @@
 //   waves, laws of time     known ahead: the prediction takes the straight line nearest to them over the step
 //   inputs of the unit      held by the prediction; the next call puts right those that went straight (yoke__estimate_ramp)
 //
-// Held in truth as well: what the file or the system holds (is_held of yoke_sample_info). At a jump an input goes on as before, by the smaller of
-// its last two changes, 0 if they have different signs: square waves stay exact, and sawtooths. A jump is a change of more than JUMP
-// times the larger of the two before it. That of a parabola is at most three times as large, also at its vertex, so a smooth signal
-// has none. Where one begins to move, the first half step is missed, which is of second order.
+// Held in truth as well: what the file or the system holds (is_held of yoke_sample_info). At a jump an input goes on as before, by the
+// smaller of its last two changes, 0 if they have different signs: square waves stay exact, and sawtooths. A jump is a change of more
+// than JUMP times the larger of the two before it. That of a parabola is at most three times as large, also at its vertex, so a
+// smooth signal has none. Where one begins to move, the first half step is missed, which is of second order.
 #include <math.h>
 #include <string.h>
 

@@ -16,8 +16,9 @@
 #include "base/base_number.h"
 #include "unit/twin/twin_part.h"
 
-#define SAME   1e-9  // of two slopes of a law, relative
-#define N_LINE 8     // instants of a step at which waves are looked at; an edge between two of them is half a distance off
+#define SAME 1e-9  // of two slopes of a law, relative
+#define N_LINE                                                                                     \
+  8  // instants of a step at which waves are looked at; an edge between two of them is half a distance off
 
 static const char* const kind_words[YOKE_ELEMENT_N_KINDS] = {
     [YOKE_RESISTOR] = "a resistance",    [YOKE_CAPACITOR] = "a capacity",

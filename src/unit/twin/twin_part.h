@@ -57,7 +57,7 @@ typedef struct twin_network {
   size_t n_moving;
   uint32_t* law_nodes;  // nodes of the netlist whose temperatures laws want
   size_t n_law_nodes;
-  double* x;  // n_nodes + n_elements of the netlist: temperatures that laws see
+  double* x;        // n_nodes + n_elements of the netlist: temperatures that laws see
   uint32_t* timed;  // inputs with waves or laws of time
   size_t n_timed;
   double* sums;  // 2 n_inputs: scratch
