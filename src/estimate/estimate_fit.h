@@ -23,6 +23,16 @@ typedef struct yoke_estimate_record {
   size_t first, end;
 } yoke_estimate_record;
 
+// Of the step from k h on, r inputs: where they begin, and their slope or NULL.
+static inline const double* yoke__record_line(const yoke_estimate_record* record, size_t r,
+                                              size_t k) {
+  return (record->line != NULL ? record->line : record->v) + k * r;
+}
+static inline const double* yoke__record_slope(const yoke_estimate_record* record, size_t r,
+                                               size_t k) {
+  return record->slope != NULL ? record->slope + k * r : NULL;
+}
+
 typedef struct yoke_fit_settings {
   size_t n_starts;   // 1: only the guesses; more: spread around them by factors of up to `spread`
   double spread;     // 100

@@ -61,8 +61,8 @@ static yoke_status run_pass(tuner* t, yoke_tune_result* result, const yoke_sink*
     }
     status = yoke__estimate_correct(f, record->v + k * r, readings, t->have);
     if (status >= 0 && k + 1 < end) {
-      status = yoke__estimate_predict(f, (record->line != NULL ? record->line : record->v) + k * r,
-                                      record->slope != NULL ? record->slope + k * r : NULL);
+      status = yoke__estimate_predict(f, yoke__record_line(record, r, k),
+                                      yoke__record_slope(record, r, k));
     }
   }
   if (status >= 0 && yoke__estimate_state_of(f) == YOKE_ESTIMATE_DIVERGED) {

@@ -102,7 +102,8 @@ static yoke_status run_filter(const runs* s, yoke_estimate* f) {
     if (k >= record->first + s->n_skip) {
       add_innovations(s, f);
     }
-    YOKE_TRY(yoke__estimate_predict(f, v, NULL));
+    YOKE_TRY(yoke__estimate_predict(f, yoke__record_line(record, r, k),
+                                    yoke__record_slope(record, r, k)));
   }
   return YOKE_OK;
 }

@@ -140,6 +140,33 @@ sed '1s/bench\.//g' good.csv >bare.csv
 run 0 twin chain.yaml --data bare.csv --out bare
 says 'consistent'
 
+# ---- losses that move between the rows: straight from row to row, also in tuning; held, they are half a row late
+
+python3 - <<'PY'
+import math, random
+random.seed(4)
+ta, tb, h, parts = 300.0, 300.0, 2.0, 500
+q = lambda t: 30 * abs((t / 48) % 2 - 1) + 4 * (t / 400)
+ta, tb = 300 + 5 * q(0), 300 + 3 * q(0)
+lines = ["time,bench.ta,bench.tb,bench.q"]
+for k in range(401):
+    t = k * h
+    lines.append("%.9g,%.4f,%.4f,%.9g" % (t, ta + random.gauss(0, 0.2), tb + random.gauss(0, 0.2), q(t)))
+    for i in range(parts):
+        d = h / parts
+        f, u = (ta - tb) / 2, q(t + (i + 0.5) * d)
+        a, b = ta + d / 2 * (u - f) / 5, tb + d / 2 * (f - (tb - 300) / 3) / 20
+        f2 = (a - b) / 2
+        ta, tb = ta + d * (u - f2) / 5, tb + d * (f2 - (b - 300) / 3) / 20
+open("ramps.csv", "w").write("\n".join(lines) + "\n")
+PY
+run 0 twin chain.yaml --data ramps.csv --tune --out ramps
+says 'end at the same values'
+says 'twin: consistent: '
+if python3 tuned.py ramps/summary.json; then pass; else bad 'tuning on ramps is off by more than its deviations'; fi
+run 3 twin chain.yaml --data ramps.csv --tune --set units.twin.inputs.q='{from: bench.q, method: hold}' --out ramps_held
+if python3 tuned.py ramps_held/summary.json 2>/dev/null; then bad 'held ramps are as good'; else pass; fi
+
 # what the file says of other units and of the way they are run is left out
 sed 's/^# the end/  bench: {model: nothing}\nquality: {warn: {above: {bench.ta: 1, twin.t(a): 360, "*.x": 2}}}\nbonds: {b: {action: bench.q -> c.d, rate: c.e -> bench.f}}\ninputs: mean\nscheme: gauss-seidel\norder: [bench, twin]\nrecord: {signals: [bench.ta], every: 10}\ntrust: {signals: [bench.ta]}/' chain.yaml >whole.yaml
 run 3 twin whole.yaml --data good.csv --out whole

@@ -75,6 +75,14 @@ static const double* slope_of(const stage* s, size_t k) {
   return k % 3 == 0 ? s->slope[k] : NULL;
 }
 
+// What inputs did in the step before step k; false: they were held.
+static bool ramp_of(const stage* s, size_t k, double change[2]) {
+  for (size_t i = 0; i < 2 && k > 0 && k < N_STEPS; i++) {
+    change[i] = s->v[k][i] - s->v[k - 1][i];
+  }
+  return k % 3 == 2 && k < N_STEPS;
+}
+
 static yoke_late* late_make(const yoke_estimate_setup* setup, yoke_arena* arena, size_t n_ring) {
   yoke_estimate* f = filter_make(setup, arena, &err);
   yoke_late* l = NULL;
@@ -88,6 +96,10 @@ static yoke_late* late_make(const yoke_estimate_setup* setup, yoke_arena* arena,
 static void in_time(const yoke_estimate_setup* setup, const stage* s, yoke_estimate* f) {
   check_ok(yoke__estimate_start(f, rc_z0, rc_v));
   for (size_t k = 0; k < N_STEPS; k++) {
+    double change[2];
+    if (ramp_of(s, k, change)) {
+      check_ok(yoke__estimate_ramp(f, change));
+    }
     if (setup->n_unknowns == 2) {
       check_ok(yoke__estimate_set_elements(f, conductances[k], rc_c));
     }
@@ -131,6 +143,10 @@ static void test_as_in_time(void** state) {
     for (size_t k = 0; k < N_STEPS + RING + 1; k++) {
       // the steps after the last one have no readings: they only bring in what is late
       const size_t at = k < N_STEPS ? k : N_STEPS - 1;
+      double change[2];
+      if (ramp_of(&s, k, change)) {
+        check_ok(yoke__late_ramp(l, change));
+      }
       deliver(l, &s, k, false);
       if (k < N_STEPS && method == 1) {
         check_ok(yoke__late_set_elements(l, conductances[k], rc_c));

@@ -787,10 +787,11 @@ static void test_laws_at_the_start(void** state) {
 
 static subject* open_full(void) {
   static const char netlist[] =
-      "all at once\n.input speed=1\nheat_source Q0 n1 10\nthermal_resistance R1 n1 n2 1\n"
+      "all at once\n.input speed=1\n.input air=300 K\nheat_source Q0 n1 10\nthermal_resistance R1 "
+      "n1 n2 1\n"
       "thermal_resistance R2 n2 n3 {2+0.001*(t(n3)-300)}\nthermal_resistance R3 n3 air {3/speed}\n"
       "heat_capacity C1 n2 0.1 T0=299\nheat_capacity C2 n3 0.2 T0=301\n"
-      "temperature_source Tair air 300\n";
+      "temperature_source Tair air {air}\n";
   subject* s = subject_new();
   add_sensor(s, "t(n1)", 0.5);
   add_sensor(s, "t(n2)", 0.5);
@@ -810,15 +811,16 @@ static void drive_full(subject* s, int from, int to) {
   for (int k = from; k < to; k++) {
     uint64_t seed = (uint64_t)k + 1;
     const double shift = k < 5000 ? 0 : k % 2 == 0 ? 500 : -500;
-    const double u[4] = {1 + 0.2 * sin(0.01 * k), 330 + 0.3 * random_normal(&seed) + shift,
-                         320 + 0.5 * random_normal(&seed) - shift,
-                         310 + 0.2 * random_normal(&seed)};
-    const yoke_sample_info now[4] = {{k * H, 0, 1, true, false},
+    const double u[5] = {
+        1 + 0.2 * sin(0.01 * k), 300 + 5 * sin(0.02 * k), 330 + 0.3 * random_normal(&seed) + shift,
+        320 + 0.5 * random_normal(&seed) - shift, 310 + 0.2 * random_normal(&seed)};
+    const yoke_sample_info now[5] = {{k * H, 0, 1, true, false},
+                                     {k * H, 0, 1, true, k % 100 < 20},
                                      {(k - k % 4) * H, 0, (uint64_t)(k / 2), k % 3 != 0, false},
                                      {k * H, 0, (uint64_t)k, k % 3 != 0, false},
                                      {k * H, 0, (uint64_t)k, k % 3 != 0, false}};
     check_ok(yoke__unit_set_inputs(&s->unit, u));
-    check_ok(s->unit.ops->set_input_info(s->unit.self, now, 4));
+    check_ok(s->unit.ops->set_input_info(s->unit.self, now, 5));
     subject_step(s, k * H, H, NULL);
   }
 }
