@@ -407,20 +407,23 @@ yoke_status yoke__estimate_predict(yoke_estimate* f, const double v[], const dou
   return judge_numbers(f);
 }
 
-// With b = Gc change / h, a prediction with this slope ends Psi2 b further in z and Psi1 b further in z': the heat balance stays as it
-// is, because Psi1 = h I + Fc Psi2.
-yoke_status yoke__estimate_ramp(yoke_estimate* f, const double change[]) {
-  bool has_change = false;
+// Slopes of known inputs.
+static yoke_status take_slopes(const yoke_estimate* f, const double change[], bool* has_change) {
   if (f->head->reason != YOKE_ESTIMATE_SOUND) {
     return YOKE_DIVERGED;
   }
   for (size_t i = 0; i < f->r; i++) {
     f->slope[i] = f->is_unknown_input[i] ? 0.0 : change[i] / f->setup.h;
-    has_change = has_change || f->slope[i] != 0.0;
+    *has_change = *has_change || f->slope[i] != 0.0;
   }
-  if (!yoke__are_finite(f->r, f->slope)) {
-    return YOKE_NOT_FINITE;
-  }
+  return yoke__are_finite(f->r, f->slope) ? YOKE_OK : YOKE_NOT_FINITE;
+}
+
+// With b = Gc change / h, a prediction with this slope ends Psi2 b further in z and Psi1 b further in z': the heat balance stays as it
+// is, because Psi1 = h I + Fc Psi2.
+yoke_status yoke__estimate_ramp(yoke_estimate* f, const double change[]) {
+  bool has_change = false;
+  YOKE_TRY(take_slopes(f, change, &has_change));
   if (!has_change) {
     return YOKE_OK;
   }
@@ -432,6 +435,27 @@ yoke_status yoke__estimate_ramp(yoke_estimate* f, const double change[]) {
   }
   for (size_t i = 0; i < f->r; i++) {
     f->v[i] += f->is_unknown_input[i] ? 0.0 : change[i];
+  }
+  yoke__heat_model_temperatures(&f->model, f->q, f->v, f->x);
+  return YOKE_OK;
+}
+
+// d = Psi2 b was missing in z, and Fc d in z'; it has moved for a step since.
+yoke_status yoke__estimate_catch_up(yoke_estimate* f, const double change[]) {
+  bool has_change = false;
+  YOKE_TRY(take_slopes(f, change, &has_change));
+  if (!has_change) {
+    return YOKE_OK;
+  }
+  const size_t p = f->p;
+  yoke__mat_vec(p, f->r, f->model.Gc, f->slope, f->push);
+  yoke__mat_vec(p, p, f->Psi2, f->push, f->heat);
+  yoke__mat_vec(p, p, f->E, f->heat, f->push);
+  for (size_t i = 0; i < p; i++) {
+    f->q[i] += f->push[i];
+  }
+  if (f->method == YOKE_ESTIMATE_DERIVATIVE) {
+    yoke__mat_vec_add(p, p, f->model.Fc, f->push, f->q + p);
   }
   yoke__heat_model_temperatures(&f->model, f->q, f->v, f->x);
   return YOKE_OK;

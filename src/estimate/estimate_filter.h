@@ -132,6 +132,9 @@ yoke_status yoke__estimate_predict(yoke_estimate* f, const double v[], const dou
 // (one per input; unknown ones are not looked at). Before anything else of the new step. The mean is that of a prediction with this
 // slope; so is the covariance, but of the unscented method, whose points keep the spread that they had. Fails as correct.
 yoke_status yoke__estimate_ramp(yoke_estimate* f, const double change[]);
+// The same of the step before that one, where only the last one shows that it was no jump; before the ramp. What corrections have taken
+// upon them since stays.
+yoke_status yoke__estimate_catch_up(yoke_estimate* f, const double change[]);
 // Conductances and capacities that are known and have changed; those of unknowns are not looked at. Fails as correct.
 yoke_status yoke__estimate_set_elements(yoke_estimate* f, const double g[], const double c[]);
 

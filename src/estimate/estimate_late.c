@@ -16,12 +16,12 @@ typedef enum place { BEFORE_CORRECT, BEFORE_PREDICT, N_PLACES } place;
 typedef struct step {
   unsigned char* image;
   double *v_correct, *v_predict, *slope;  // inputs
-  double* ramp;                           // what they did in the step before
+  double *ramp, *missed;                  // what they did in the step before, and before that one
   double* readings;                       // per sensor, with have
   bool* have;
   double* e;  // normalised innovations of the last correction
   double *g[N_PLACES], *c[N_PLACES];
-  bool has_elements[N_PLACES], has_slope, has_ramp, is_corrected;
+  bool has_elements[N_PLACES], has_slope, has_ramp, has_missed, is_corrected;
 } step;
 
 struct yoke_late {
@@ -45,13 +45,14 @@ static yoke_status take_step(yoke_late* l, yoke_arena* arena, step* s) {
                              &s->v_predict,
                              &s->slope,
                              &s->ramp,
+                             &s->missed,
                              &s->readings,
                              &s->e,
                              &s->g[BEFORE_CORRECT],
                              &s->c[BEFORE_CORRECT],
                              &s->g[BEFORE_PREDICT],
                              &s->c[BEFORE_PREDICT]};
-  const size_t sizes[] = {l->r,         l->r,           l->r, l->r,           l->n_sensors,
+  const size_t sizes[] = {l->r,         l->r,           l->r, l->r,           l->r, l->n_sensors,
                           l->n_sensors, l->n_resistors, l->p, l->n_resistors, l->p};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     *arrays[i] = yoke__arena_array(arena, sizes[i], sizeof(double));
@@ -91,7 +92,7 @@ static void open_step(yoke_late* l) {
     s->e[i] = (double)NAN;
   }
   s->has_elements[BEFORE_CORRECT] = s->has_elements[BEFORE_PREDICT] = false;
-  s->has_slope = s->has_ramp = s->is_corrected = false;
+  s->has_slope = s->has_ramp = s->has_missed = s->is_corrected = false;
   l->dirty = l->now + 1;
 }
 
@@ -145,6 +146,9 @@ static yoke_status set_elements(yoke_late* l, const step* s, place at) {
 
 // What comes before a correction.
 static yoke_status enter(yoke_late* l, const step* s) {
+  if (s->has_missed) {
+    YOKE_TRY(yoke__estimate_catch_up(l->filter, s->missed));
+  }
   if (s->has_ramp) {
     YOKE_TRY(yoke__estimate_ramp(l->filter, s->ramp));
   }
@@ -225,6 +229,16 @@ yoke_status yoke__late_predict(yoke_late* l, const double v[], const double slop
   return status;
 }
 
+yoke_status yoke__late_catch_up(yoke_late* l, const double change[]) {
+  step* s = step_of(l, l->now);
+  const yoke_status status = yoke__estimate_catch_up(l->filter, change);
+  s->has_missed = status >= 0;
+  if (status >= 0) {
+    memcpy(s->missed, change, l->r * sizeof *change);
+  }
+  return status;
+}
+
 yoke_status yoke__late_ramp(yoke_late* l, const double change[]) {
   step* s = step_of(l, l->now);
   const yoke_status status = yoke__estimate_ramp(l->filter, change);
@@ -262,6 +276,7 @@ static void walk_step(const yoke_late* l, step* s, yoke_image* image) {
                {s->v_predict, l->r},
                {s->slope, l->r},
                {s->ramp, l->r},
+               {s->missed, l->r},
                {s->readings, l->n_sensors},
                {s->e, l->n_sensors},
                {s->g[BEFORE_CORRECT], l->n_resistors},
@@ -276,6 +291,7 @@ static void walk_step(const yoke_late* l, step* s, yoke_image* image) {
   YOKE_IMAGE_VALUE(image, s->has_elements);
   YOKE_IMAGE_VALUE(image, s->has_slope);
   YOKE_IMAGE_VALUE(image, s->has_ramp);
+  YOKE_IMAGE_VALUE(image, s->has_missed);
   YOKE_IMAGE_VALUE(image, s->is_corrected);
 }
 

@@ -3,7 +3,7 @@
 // are the same, bit by bit, as if it had come in time.
 //
 // One step of the clock:
-//   yoke__late_ramp(l, change)                   first of all, where inputs have moved during the step before
+//   yoke__late_catch_up, yoke__late_ramp(l, change)   first of all, where inputs have moved in the steps before
 //   yoke__late_reading(l, sensor, time, value)   as often as there are readings, in any order
 //   yoke__late_correct(l, v)                     what came late, then this step
 //   yoke__late_predict(l, v, slope)              to the next step
@@ -43,6 +43,7 @@ yoke_late_reading yoke__late_reading(yoke_late* l, size_t sensor, double time, d
 // As those of the filter, with its return values. Whatever they are, the step is done when predict returns.
 yoke_status yoke__late_correct(yoke_late* l, const double v[]);
 yoke_status yoke__late_predict(yoke_late* l, const double v[], const double slope[]);
+yoke_status yoke__late_catch_up(yoke_late* l, const double change[]);
 yoke_status yoke__late_ramp(yoke_late* l, const double change[]);
 yoke_status yoke__late_set_elements(yoke_late* l, const double g[], const double c[]);
 

@@ -3,7 +3,7 @@
 //
 //   NAME_init      where the filter stood when it was exported
 //   NAME_predict   one step of fixed length
-//   NAME_ramp      inputs went straight during it
+//   NAME_ramp      inputs went straight during it; NAME_catch_up: during the one before
 //   NAME_correct   readings, missing ones left out
 //   NAME_output    virtual sensors and unknowns with their variances
 //

@@ -124,6 +124,11 @@ static const char functions[] =
     "which it\n"
     "   was made, to `now`. Before the correction, and not for those that jump. */\n"
     "int @_ramp(@* self, const double before[], const double now[]);\n"
+    "/* The same of the step before that one, where only now it shows that inputs began to move "
+    "and "
+    "did not jump;\n"
+    "   first of all. */\n"
+    "int @_catch_up(@* self, const double before[], const double now[]);\n"
     "/* Estimates now, outputs and unknowns, and their variances. */\n"
     "void @_output(const @* self, const double u[], double y[], double variance[]);\n"
     "\n#ifdef __cplusplus\n}\n#endif\n#endif\n";
@@ -736,30 +741,55 @@ static void put_output(writer* w) {
 }
 
 static const char ramp_begin[] =
-    "\nint @_ramp(@* self, const double before[], const double now[]) {\n"
-    "  double v[N_V], slope[N_V], push[N_Z];\n"
-    "  if (self->state != $_RUNNING) {\n"
-    "    return self->state;\n"
-    "  }\n"
-    "  if (!take_inputs(self->q, before, v) || !take_inputs(self->q, now, "
-    "slope)) {\n"
-    "    return $_BAD_INPUT;\n"
+    "\n/* push = Psi2 G (now - before) / step; 0: an input is not finite */\n"
+    "static int find_ramp(const double q[], const double before[], const double now[], double "
+    "push[]) {\n"
+    "  double v[N_V], slope[N_V], heat[N_Z];\n"
+    "  if (!take_inputs(q, before, v) || !take_inputs(q, now, slope)) {\n"
+    "    return 0;\n"
     "  }\n"
     "  for (unsigned i = 0; i < N_V; i++) {\n"
     "    slope[i] = (slope[i] - v[i]) / $_STEP;\n"
     "  }\n"
     "  for (unsigned i = 0; i < N_Z; i++) {\n";
 
-static const char ramp_end[] = "  }\n"
-                               "  for (unsigned i = 0; i < N_Z; i++) {\n"
-                               "    self->q[i] += dot(N_Z, Psi2 + i * N_Z, push);\n"
-                               "  }\n"
-                               "  return $_RUNNING;\n"
-                               "}\n";
+static const char ramp_end[] =
+    "  }\n"
+    "  for (unsigned i = 0; i < N_Z; i++) {\n"
+    "    push[i] = dot(N_Z, Psi2 + i * N_Z, heat);\n"
+    "  }\n"
+    "  return 1;\n"
+    "}\n\n"
+    "int @_ramp(@* self, const double before[], const double now[]) {\n"
+    "  double push[N_Z];\n"
+    "  if (self->state != $_RUNNING) {\n"
+    "    return self->state;\n"
+    "  }\n"
+    "  if (!find_ramp(self->q, before, now, push)) {\n"
+    "    return $_BAD_INPUT;\n"
+    "  }\n"
+    "  for (unsigned i = 0; i < N_Z; i++) {\n"
+    "    self->q[i] += push[i];\n"
+    "  }\n"
+    "  return $_RUNNING;\n"
+    "}\n\n"
+    "int @_catch_up(@* self, const double before[], const double now[]) {\n"
+    "  double push[N_Z];\n"
+    "  if (self->state != $_RUNNING) {\n"
+    "    return self->state;\n"
+    "  }\n"
+    "  if (!find_ramp(self->q, before, now, push)) {\n"
+    "    return $_BAD_INPUT;\n"
+    "  }\n"
+    "  for (unsigned i = 0; i < N_Z; i++) {\n"
+    "    self->q[i] += dot(N_Z, F + i * N, push);\n"
+    "  }\n"
+    "  return $_RUNNING;\n"
+    "}\n";
 
 static void put_ramp(writer* w) {
-  const char* push = w->m->c.r > 0 ? "    push[i] = dot(N_V, G + i * N_V, slope);\n"
-                                   : "    push[i] = 0.0 * slope[0];\n";
+  const char* push = w->m->c.r > 0 ? "    heat[i] = dot(N_V, G + i * N_V, slope);\n"
+                                   : "    heat[i] = 0.0 * slope[0];\n";
   put_body(w, ramp_begin);
   PUT("%s", push);
   put_body(w, ramp_end);

@@ -130,11 +130,11 @@ static yoke_status fill_record(tuner* t) {
   size_t n_feeds = 0;
   feed* feeds = list_feeds(t, &n_feeds);
   double* u = yoke__arena_array(&t->arena, n_feeds + 1, sizeof *u);
-  double* v = yoke__arena_array(&t->arena, 3 * n * r + r + 1, sizeof *v);
+  double* v = yoke__arena_array(&t->arena, 3 * n * r + 2 * r + 1, sizeof *v);
   bool* is_held = yoke__arena_array(&t->arena, n_feeds + 1, sizeof *is_held);
   double* readings = yoke__arena_array(&t->arena, n * n_sensors + 1, sizeof *readings);
   YOKE_TRY(yoke__arena_status(&t->arena));
-  double *line = v + n * r, *slope = line + n * r, *before = slope + n * r;
+  double *line = v + n * r, *slope = line + n * r, *before = slope + n * r, *missed = before + r;
   for (size_t i = 0; i < n_feeds; i++) {
     is_held[i] = feeds[i].is_held;
   }
@@ -148,10 +148,11 @@ static yoke_status fill_record(tuner* t) {
         t->out->n_readings += k >= t->record.first && k < t->record.end && isfinite(u[i]);
       }
     }
-    const yoke_unit_twin_inputs to = {v + k * r, line + k * r, slope + k * r, before};
+    const yoke_unit_twin_inputs to = {v + k * r, line + k * r, slope + k * r, before, missed};
     yoke__unit_twin_inputs(t->unit->unit.self, at, u, is_held, &to);
     for (size_t i = 0; i < r && k > 0; i++) {
       slope[(k - 1) * r + i] += before[i] / t->study->step;
+      slope[(k > 1 ? k - 2 : 0) * r + i] += missed[i] / t->study->step;
     }
   }
   t->record.v = v;

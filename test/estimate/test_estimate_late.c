@@ -98,6 +98,7 @@ static void in_time(const yoke_estimate_setup* setup, const stage* s, yoke_estim
   for (size_t k = 0; k < N_STEPS; k++) {
     double change[2];
     if (ramp_of(s, k, change)) {
+      check_ok(yoke__estimate_catch_up(f, change));
       check_ok(yoke__estimate_ramp(f, change));
     }
     if (setup->n_unknowns == 2) {
@@ -145,6 +146,7 @@ static void test_as_in_time(void** state) {
       const size_t at = k < N_STEPS ? k : N_STEPS - 1;
       double change[2];
       if (ramp_of(&s, k, change)) {
+        check_ok(yoke__late_catch_up(l, change));
         check_ok(yoke__late_ramp(l, change));
       }
       deliver(l, &s, k, false);

@@ -49,6 +49,7 @@ static const char driver[] =
     "    add(predicted);\n"
     "    if (n++ % 3 == 2) {\n"
     "      for (unsigned i = 0; i < TWIN_N_INPUTS; i++) end[i] = u[i] + 0.001953125;\n"
+    "      add(twin_catch_up(&self, end, u));\n"
     "      add(twin_ramp(&self, u, end));\n"
     "      for (unsigned i = 0; i < TWIN_N_INPUTS; i++) u[i] = end[i];\n"
     "    }\n"
@@ -333,6 +334,11 @@ static void bench_step(bench* b, const sample* s) {
     v[i] = end;
   }
   if (b->c.n_steps % 3 == 2) {
+    double back[16];
+    for (size_t i = 0; i < b->constants.r; i++) {
+      back[i] = -change[i];
+    }
+    hash = add(hash, state_of(b->f, yoke__estimate_catch_up(b->f, back)));
     hash = add(hash, state_of(b->f, yoke__estimate_ramp(b->f, change)));
   }
   const int corrected = state_of(b->f, yoke__estimate_correct(b->f, v, s->readings, have));

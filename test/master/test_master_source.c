@@ -328,6 +328,34 @@ static void test_saved_state(void** state) {
   yoke_registry_destroy(&models);
 }
 
+// a signal is held if the file says so, or if another unit holds it
+static void test_held(void** state) {
+  (void)state;
+  static const struct {
+    const char *head, *connections;
+    bool is_held;
+  } cases[] = {
+      {"", "['wave.y -> ear.a[0]']", false},
+      {"", "[{from: wave.y, to: 'ear.a[0]', method: hold}]", true},
+      {"", "['wave.y -> ear.a[0]', wave.y -> plant.u]", false},
+      {"", "['wave.y -> ear.a[0]', {from: wave.y, to: plant.u, method: hold}]", true},
+      {"inputs: start\n", "['wave.y -> ear.a[0]', wave.y -> plant.u]", true},
+      {"inputs: start\n", "['wave.y -> ear.a[0]', {from: wave.y, to: plant.u, order: 1}]", false},
+      {"inputs: start\n", "['wave.y -> ear.a[0]', eye.y -> plant.u]", false},
+  };
+  for (size_t i = 0; i < YOKE_COUNT(cases); i++) {
+    sim s = open_listening("%s" HEAD UNITS
+                           "  plant: {model: state_space, with: {A: [[-1]], B: [[1]]}}\n"
+                           "connections: %s\n",
+                           cases[i].head, "", "", cases[i].connections);
+    sim_steps(&s, 3);
+    if (s.state->infos[0].is_held != cases[i].is_held || s.state->infos[1].is_held) {
+      fail_msg("case %zu: held %d", i, s.state->infos[0].is_held);
+    }
+    sim_close(&s);
+  }
+}
+
 // nothing is kept for units that do not ask, and the short path stays open to them
 static void test_others_do_not_pay(void** state) {
   (void)state;
@@ -353,6 +381,7 @@ int main(void) {
       cmocka_unit_test(test_threads),
       cmocka_unit_test(test_own_thread),
       cmocka_unit_test(test_saved_state),
+      cmocka_unit_test(test_held),
       cmocka_unit_test(test_others_do_not_pay),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

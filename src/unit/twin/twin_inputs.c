@@ -6,7 +6,7 @@
 // Held in truth as well: what the file or the system holds (is_held of yoke_sample_info). At a jump an input goes on as before, by the
 // smaller of its last two changes, 0 if they have different signs: square waves stay exact, and sawtooths. A jump is a change of more
 // than JUMP times the larger of the two before it. That of a parabola is at most three times as large, also at its vertex, so a
-// smooth signal has none. Where one begins to move, the first half step is missed, which is of second order.
+// smooth signal has none. Where one begins to move, it looks like a jump until the next call, which catches up (`missed`).
 #include <math.h>
 #include <string.h>
 
@@ -14,11 +14,15 @@
 
 #define JUMP 4.0
 
+static bool is_held(const twin* w, size_t input) {
+  return w->is_held[input] || (w->has_infos && w->infos[input].is_held);
+}
+
 // How far the input went in a straight line since the call before.
 static double find_way(const twin* w, size_t input) {
   const double change = w->u[input] - w->u_before[input];
   const double last = w->changes[input], other = w->changes[w->layout.n_known + input];
-  if (w->is_held[input] || (w->has_infos && w->infos[input].is_held)) {
+  if (is_held(w, input)) {
     return 0;
   }
   if (!(fabs(change) > JUMP * fmax(fabs(last), fabs(other)))) {
@@ -28,9 +32,16 @@ static double find_way(const twin* w, size_t input) {
   return last * other > 0 ? least : 0;
 }
 
+// Where that led to.
+static double find_end(const twin* w, size_t input) {
+  const double way = find_way(w, input);
+  return way == w->u[input] - w->u_before[input] ? w->u[input] : w->u_before[input] + way;
+}
+
 static void note_changes(twin* w) {
   const size_t n = w->layout.n_known;
   for (size_t i = 0; i < n; i++) {
+    w->reached[i] = w->state->has_before != 0 && !is_held(w, i) ? find_end(w, i) : w->u[i];
     w->changes[n + i] = w->changes[i];
     w->changes[i] = w->state->has_before != 0 ? w->u[i] - w->u_before[i] : 0;
     w->u_before[i] = w->u[i];
@@ -38,27 +49,46 @@ static void note_changes(twin* w) {
   w->state->has_before = 1;
 }
 
-bool yoke__twin_find_change(twin* w, double t) {
-  double* u = w->network.signals->u;
-  bool has_way = false;
-  for (size_t i = 0; i < w->layout.n_known && w->state->has_before != 0; i++) {
-    const double way = find_way(w, i);
-    const bool is_whole = way == w->u[i] - w->u_before[i];
-    u[w->layout.known[i]] = is_whole ? w->u[i] : w->u_before[i] + way;
-    has_way = has_way || way != 0;
+// to = inputs of the network at time t with these inputs of the netlist, less those with the others.
+static void find_difference(twin* w, double t, const double u[], const double others[],
+                            double to[]) {
+  const double* const both[] = {u, others};
+  double* const at[] = {to, w->line};
+  for (size_t k = 0; k < 2; k++) {
+    for (size_t i = 0; i < w->layout.n_known; i++) {
+      w->network.signals->u[w->layout.known[i]] = both[k][i];
+    }
+    yoke__twin_network_inputs(&w->network, t, at[k]);
   }
-  if (!has_way) {
-    return false;
-  }
-  yoke__twin_network_inputs(&w->network, t, w->change);
-  for (size_t i = 0; i < w->layout.n_known; i++) {
-    u[w->layout.known[i]] = w->u_before[i];
-  }
-  yoke__twin_network_inputs(&w->network, t, w->line);
   for (size_t i = 0; i < w->network.heat.n_inputs; i++) {
-    w->change[i] -= w->line[i];
+    to[i] -= w->line[i];
   }
-  return true;
+}
+
+bool yoke__twin_find_change(twin* w, double t) {
+  bool has_change = false;
+  for (size_t i = 0; i < w->layout.n_known && w->state->has_before != 0; i++) {
+    w->ends[i] = find_end(w, i);
+    has_change = has_change || w->ends[i] != w->u_before[i];
+  }
+  if (has_change) {
+    find_difference(w, t, w->ends, w->u_before, w->change);
+  }
+  return has_change;
+}
+
+bool yoke__twin_find_missed(twin* w, double t) {
+  bool has_missed = false;
+  for (size_t i = 0; i < w->layout.n_known && w->state->has_before != 0; i++) {
+    const double change = w->u[i] - w->u_before[i], last = w->changes[i];
+    const bool goes_on = change * last > 0 && !(fabs(last) > JUMP * fabs(change));
+    w->ends[i] = goes_on && !is_held(w, i) ? w->reached[i] : w->u_before[i];
+    has_missed = has_missed || w->ends[i] != w->u_before[i];
+  }
+  if (has_missed) {
+    find_difference(w, t, w->u_before, w->ends, w->missed);
+  }
+  return has_missed;
 }
 
 void yoke__twin_take_inputs(twin* w, double t) {

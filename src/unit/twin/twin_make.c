@@ -107,6 +107,7 @@ static size_t lay_block(twin* w, unsigned char* base) {
   w->sequence = take(base, &at, w->n_sensors, sizeof *w->sequence);
   w->u_before = take(base, &at, w->layout.n_known, sizeof *w->u_before);
   w->changes = take(base, &at, 2 * w->layout.n_known, sizeof *w->changes);
+  w->reached = take(base, &at, w->layout.n_known, sizeof *w->reached);
   w->moving = take(base, &at, w->network.n_moving, sizeof *w->moving);
   w->noise = take(base, &at, w->n_sensors, sizeof *w->noise);
   return at;
@@ -120,13 +121,14 @@ static yoke_status take_memory(twin* w) {
   w->block = yoke__arena_take(arena, w->block_size);
   w->E = yoke__arena_array(arena, 3 * p * p + 1, sizeof *w->E);
   w->work = yoke__arena_array(arena, n_work, sizeof *w->work);
-  w->v = yoke__arena_array(arena, 4 * r + 1, sizeof *w->v);
+  w->v = yoke__arena_array(arena, 5 * r + 1, sizeof *w->v);
   w->scratch = yoke__arena_array(arena, p + w->n_unknowns + 1, sizeof *w->scratch);
   w->given_z = yoke__arena_array(arena, p + 1, sizeof *w->given_z);
   w->infos = yoke__arena_array(arena, w->layout.n_inputs + 1, sizeof *w->infos);
   w->reading = yoke__arena_array(arena, w->n_sensors + 1, sizeof *w->reading);
   w->normalised = yoke__arena_array(arena, w->n_sensors + 1, sizeof *w->normalised);
   w->have = yoke__arena_array(arena, w->n_sensors + 1, sizeof *w->have);
+  w->ends = yoke__arena_array(arena, w->layout.n_known + 1, sizeof *w->ends);
   w->is_held = yoke__arena_array(arena, w->layout.n_known + 1, sizeof *w->is_held);
   // NOLINTNEXTLINE(bugprone-sizeof-expression): the elements are pointers
   w->held_names = yoke__arena_array(arena, w->layout.n_known + 1, sizeof *w->held_names);
@@ -134,6 +136,7 @@ static yoke_status take_memory(twin* w) {
   w->line = w->v + r;
   w->slope = w->line + r;
   w->change = w->slope + r;
+  w->missed = w->change + r;
   w->Psi1 = w->E + p * p;
   w->Psi2 = w->Psi1 + p * p;
   lay_block(w, w->block);

@@ -72,14 +72,21 @@ static void add_slopes(const twin* w, const double slopes[], double factor, doub
   yoke__mat_vec_add(m->p, m->p, w->Psi2, push, to);
 }
 
-void yoke__twin_open_ramp(twin* w) {
+void yoke__twin_open_ramp(twin* w, bool has_change, bool has_missed) {
   const size_t p = w->open.p;
-  double* moved = w->work + w->open.r + p;
+  double *missed = w->work + w->open.r + p, *moved = missed + p;
   if (!w->has_open_model) {
     w->has_open_model = renew(w, kept_values(w));
   }
   memcpy(moved, w->z_open, p * sizeof *moved);
-  add_slopes(w, w->change, 1 / w->setup.h, moved);
+  if (has_missed) {
+    memset(missed, 0, p * sizeof *missed);
+    add_slopes(w, w->missed, 1 / w->setup.h, missed);
+    yoke__mat_vec_add(p, p, w->E, missed, moved);
+  }
+  if (has_change) {
+    add_slopes(w, w->change, 1 / w->setup.h, moved);
+  }
   if (w->has_open_model && yoke__are_finite(p, moved)) {
     memcpy(w->z_open, moved, p * sizeof *moved);
   }

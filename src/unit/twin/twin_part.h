@@ -184,10 +184,12 @@ typedef struct twin {
   double* given_z;          // start temperatures; NaN: not given
   double *v, *scratch;      // inputs of the thermal network; p + n_unknowns numbers
   double *line, *slope;     // over the step they are line + slope s
-  double* change;           // of inputs in the step before, beside that line
-  bool has_line;            // false: v, held
+  double *change,
+      *missed;    // of inputs in the step before, beside that line, and in the one before that
+  bool has_line;  // false: v, held
   yoke_sample_info* infos;  // what the master said of the inputs
   bool has_infos;
+  double* ends;   // n_known: scratch
   bool* is_held;  // n_known: what the settings, or the system around it, say to hold
   yoke_twin_settings exported;
   const char** held_names;  // of exported
@@ -205,6 +207,7 @@ typedef struct twin {
   uint64_t* sequence;  // per sensor: of the last reading that was taken, + 1; 0: none
   double* u_before;    // n_known: inputs of the call before
   double* changes;     // 2 x n_known: their last two changes, the latest first
+  double* reached;     // n_known: where they went straight to by the call before
   double* moving;      // conductances of moving resistors, as the filter has them
   yoke_noise* noise;   // per sensor, of those without sigma
 
@@ -237,6 +240,8 @@ yoke_status yoke__twin_make(twin* w, const yoke_unit_args* args);
 void yoke__twin_take_inputs(twin* w, double t);
 // Before that: what inputs did in the step before beside the line, into `change`. False: nothing.
 bool yoke__twin_find_change(twin* w, double t);
+// The same of the step before that one, where a change that was taken for a jump goes on: into `missed`.
+bool yoke__twin_find_missed(twin* w, double t);
 
 // ---- twin_step.c
 // Estimates at the start, with the inputs of now. Takes heap. YOKE_SINGULAR: there is no state of rest.
@@ -275,8 +280,8 @@ yoke_status yoke__twin_lay_out(twin* w);
 // ---- twin_open.c
 // From the last good estimate.
 void yoke__twin_open_start(twin* w);
-// What inputs did in the step before, `change`; elements are still those of that step.
-void yoke__twin_open_ramp(twin* w);
+// What inputs did in the steps before, `change` and `missed`; elements are still those of the last step.
+void yoke__twin_open_ramp(twin* w, bool has_change, bool has_missed);
 // A step of it with the inputs of now, and outputs.
 void yoke__twin_open_step(twin* w);
 

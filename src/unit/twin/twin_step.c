@@ -237,17 +237,22 @@ static yoke_status predict(twin* w) {
                          : yoke__estimate_predict(w->filter, v, slope);
 }
 
-// What inputs did in the step before.
+// What inputs did in the steps before.
 static yoke_status follow_inputs(twin* w, double t) {
-  if (!yoke__twin_find_change(w, t)) {
-    return YOKE_OK;
-  }
+  const bool has_missed = yoke__twin_find_missed(w, t), has_change = yoke__twin_find_change(w, t);
   if (w->state->is_open != 0) {
-    yoke__twin_open_ramp(w);
+    yoke__twin_open_ramp(w, has_change, has_missed);
     return YOKE_OK;
   }
-  return w->late != NULL ? yoke__late_ramp(w->late, w->change)
-                         : yoke__estimate_ramp(w->filter, w->change);
+  if (has_missed) {
+    YOKE_TRY(w->late != NULL ? yoke__late_catch_up(w->late, w->missed)
+                             : yoke__estimate_catch_up(w->filter, w->missed));
+  }
+  if (has_change) {
+    YOKE_TRY(w->late != NULL ? yoke__late_ramp(w->late, w->change)
+                             : yoke__estimate_ramp(w->filter, w->change));
+  }
+  return YOKE_OK;
 }
 
 // Innovations of this step, their sum (nis), and the noise of sensors that nobody knows.

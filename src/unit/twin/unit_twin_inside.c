@@ -59,9 +59,10 @@ void yoke__unit_twin_inputs(void* self, double t, const double u[], const bool i
     w->infos[i].is_held = is_held[i];
   }
   w->has_infos = true;
-  const bool has_change = yoke__twin_find_change(w, t);
+  const bool has_missed = yoke__twin_find_missed(w, t), has_change = yoke__twin_find_change(w, t);
   for (size_t i = 0; i < r; i++) {
     to->before[i] = has_change ? w->change[i] : 0;
+    to->missed[i] = has_missed ? w->missed[i] : 0;
   }
   yoke__twin_take_inputs(w, t);
   memcpy(to->v, w->v, r * sizeof *w->v);

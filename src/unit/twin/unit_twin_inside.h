@@ -37,9 +37,10 @@ bool yoke__unit_twin_inside(const yoke_unit_ops* ops, const void* self, yoke_uni
 bool yoke__twin_black_inside(const yoke_unit_ops* ops, const void* self,
                              yoke_unit_twin_inside* out);
 // Inputs of the thermal network at time t, of a unit that is not stepped, one call per step of it: v; line + slope s over the step
-// that follows; before: what they did in the step before beside its line, straight from 0 to this by its end.
+// that follows; before: what they did in the step before beside its line, straight from 0 to this by its end; missed: the same of the
+// step before that one.
 typedef struct yoke_unit_twin_inputs {
-  double *v, *line, *slope, *before;
+  double *v, *line, *slope, *before, *missed;
 } yoke_unit_twin_inputs;
 // u: all real inputs of the unit in their order. is_held: per known input, whether its source holds it.
 void yoke__unit_twin_inputs(void* self, double t, const double u[], const bool is_held[],
