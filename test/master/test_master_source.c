@@ -337,17 +337,18 @@ static void test_held(void** state) {
   } cases[] = {
       {"", "['wave.y -> ear.a[0]']", false},
       {"", "[{from: wave.y, to: 'ear.a[0]', method: hold}]", true},
-      {"", "['wave.y -> ear.a[0]', wave.y -> plant.u]", false},
-      {"", "['wave.y -> ear.a[0]', {from: wave.y, to: plant.u, method: hold}]", true},
-      {"inputs: start\n", "['wave.y -> ear.a[0]', wave.y -> plant.u]", true},
-      {"inputs: start\n", "['wave.y -> ear.a[0]', {from: wave.y, to: plant.u, order: 1}]", false},
-      {"inputs: start\n", "['wave.y -> ear.a[0]', eye.y -> plant.u]", false},
+      {"", "['wave.y -> ear.a[0]', wave.y -> plant.u1]", false},
+      {"", "['wave.y -> ear.a[0]', {from: wave.y, to: plant.u1, method: hold}]", true},
+      {"inputs: start\n", "['wave.y -> ear.a[0]', wave.y -> plant.u1]", true},
+      {"inputs: start\n", "['wave.y -> ear.a[0]', {from: wave.y, to: plant.u1, order: 1}]", false},
+      {"inputs: start\n", "['wave.y -> ear.a[0]', eye.y -> plant.u1]", false},
   };
   for (size_t i = 0; i < YOKE_COUNT(cases); i++) {
-    sim s = open_listening("%s" HEAD UNITS
-                           "  plant: {model: state_space, with: {A: [[-1]], B: [[1]]}}\n"
-                           "connections: %s\n",
-                           cases[i].head, "", "", cases[i].connections);
+    sim s = open_listening(
+        "%s" HEAD UNITS
+        "  plant: {model: state_space, with: {A: [[-1]], B: [[1]]}, start: {u1: 0}}\n"
+        "connections: %s\n",
+        cases[i].head, "", "", cases[i].connections);
     sim_steps(&s, 3);
     if (s.state->infos[0].is_held != cases[i].is_held || s.state->infos[1].is_held) {
       fail_msg("case %zu: held %d", i, s.state->infos[0].is_held);

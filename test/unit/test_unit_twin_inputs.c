@@ -136,11 +136,11 @@ static void test_jumps(void** state) {
   check_between(find_error(open_blind(netlist, h), h, sawtooth, room, true, false), 0, 0.1);
   check_between(find_error(open_blind(netlist, h), h, sawtooth, room, true, true), 1, 3);
 
-  // a corner is caught up with one step later; until then 0.04 K / 0.1 K are missing
+  // a corner is caught up with one step later; what is left is the prediction of the last step, 1.6 W for half of it: 0.16 K
   const double corners = find_error(open_blind(netlist, h), h, trapezoid, room, true, false);
   const double late = find_error(open_blind(netlist, h), h, trapezoid, room, true, true);
   print_message("corners: %.3g K, held: %.3g K\n", corners, late);
-  check_between(corners, 0, late / 4);
+  check_between(corners, 0, 0.2);
 
   // by the settings instead of the master
   static const char* const held[] = {"Q"};
