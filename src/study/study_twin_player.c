@@ -1,5 +1,6 @@
 // Recorded data as a unit: outputs are its columns of the data, under the names that the system file uses. Readings of sensors stay
-// until the next one, and it says which is new; everything else goes straight from row to row.
+// until the next one, and it says which is new; everything else goes straight from row to row, but
+// where it jumps.
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>

@@ -49,6 +49,10 @@ static void note_changes(twin* w) {
   w->state->has_before = 1;
 }
 
+void yoke__twin_forget_missed(twin* w) {
+  memcpy(w->reached, w->u_before, w->layout.n_known * sizeof *w->reached);
+}
+
 // to = inputs of the network at time t with these inputs of the netlist, less those with the others.
 static void find_difference(twin* w, double t, const double u[], const double others[],
                             double to[]) {

@@ -242,6 +242,8 @@ void yoke__twin_take_inputs(twin* w, double t);
 bool yoke__twin_find_change(twin* w, double t);
 // The same of the step before that one, where a change that was taken for a jump goes on: into `missed`.
 bool yoke__twin_find_missed(twin* w, double t);
+// Estimates have started anew since.
+void yoke__twin_forget_missed(twin* w);
 
 // ---- twin_step.c
 // Estimates at the start, with the inputs of now. Takes heap. YOKE_SINGULAR: there is no state of rest.

@@ -417,6 +417,7 @@ yoke_status yoke__twin_step(twin* w, double t, double h, yoke_step_result* resul
   }
   if (status < 0) {
     note_divergence(w, t);
+    yoke__twin_forget_missed(w);
     status = restart(w, t) ? predict(w) : status;
   }
   if (status < 0) {
