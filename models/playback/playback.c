@@ -308,13 +308,14 @@ static yoke_status lay_tracks(plan* p, playback* b, const yoke_sink* sink) {
   if (n > 0 && b->good == NULL) {
     return yoke__model_no_memory(sink);
   }
-  size_t at = 0;
+  size_t* good = b->good;
   for (size_t i = 0; i < p->n_chosen; i++) {
     yoke_csv_column* column = &p->csv.columns[p->chosen[i]];
     b->tracks[i] = (track){.values = column->values};
-    if (count_gaps(p, p->chosen[i]) > 0) {
-      b->tracks[i].good = b->good + at * n_rows;
-      close_gaps(column->values, n_rows, b->good + at++ * n_rows);
+    if (good != NULL && count_gaps(p, p->chosen[i]) > 0) {
+      b->tracks[i].good = good;
+      close_gaps(column->values, n_rows, good);
+      good += n_rows;
     }
   }
   return YOKE_OK;

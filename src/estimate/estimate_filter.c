@@ -180,7 +180,7 @@ yoke_status yoke__estimate_start_rest(yoke_estimate* f, const double given[], co
   for (size_t i = 0; given != NULL && i < f->p; i++) {
     n_given += isnan(given[i]) ? 0 : 1;
   }
-  if (n_given == f->p) {
+  if (given != NULL && n_given == f->p) {
     return start(f, NULL, given, v);
   }
   YOKE_TRY(begin(f, NULL, v));

@@ -1,4 +1,5 @@
 // The model of low order: estimate_response.h has the equations.
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -215,6 +216,7 @@ static void fill_sums(yoke_realise* w) {
 
 // Rows of C A^i, of their differences and of the sums, for the leading n0 states.
 static void fill_rows(yoke_realise* w, size_t n0, size_t n_values) {
+  assert(w->r->n_outputs > 0);
   const size_t p = w->r->n_outputs, n_columns = w->n_j * w->r->n_inputs, stride = w->max_order;
   const size_t rows = w->n_i * p, last = rows - p;
   const double end = pow(w->zeta, -(double)row_time(w->n_i - 1));
@@ -445,11 +447,12 @@ static size_t choose_order(size_t n0, const double errors[]) {
   if (best == 0 || (chosen > 0 && errors[chosen] <= GOOD_ERROR)) {
     return chosen;
   }
-  size_t n = 1;
-  while (!(errors[n] <= fmax(GOOD_ERROR, errors[best]))) {
-    n++;
+  for (size_t n = 1; n < best; n++) {
+    if (errors[n] <= fmax(GOOD_ERROR, errors[best])) {
+      return n;
+    }
   }
-  return n;
+  return best;
 }
 
 yoke_status yoke__realise(yoke_realise* w, const yoke_response* r, unsigned level, double tolerance,

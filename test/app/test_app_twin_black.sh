@@ -214,10 +214,10 @@ refused 's/r: {/t(room): {/' 'start(NAME)'
 refused 's/r: {/start(t(room)): {/; s/, walk: 0//' 'not one real state or output with a start value'
 refused 's/r: {/r: {as: conductance, /' "'as' is for resistances of a netlist"
 refused 's/sigma: 0.3/sigma: 0.3, delay: 2/' "leave out 'delay'"
-refused 's/    inputs:/    filter: linear\n    inputs:/' "leave out 'filter'"
+refused 's/    inputs:/    filter: linear\n    inputs:/' "units take 'extended'"
 refused 's/    inputs:/    reset: 2\n    inputs:/' "leave out 'reset'"
 refused 's/    inputs:/    late: 2\n    inputs:/' "leave out 'late'"
-refused 's/    inputs:/    noise: {walk: 2}\n    inputs:/' "only 'gate'"
+refused 's/    inputs:/    noise: {walk: 2}\n    inputs:/' "with 'filter: extended' only"
 refused 's/    inputs:/    port: udp\n    inputs:/' 'runs beside the machine'
 refused 's/    inputs:/    outputs: [x]\n    inputs:/' 'name the outputs of interest beside the unit'
 refused 's/fmu: sink2/fmu: none/' "there is no file 'none.fmu'"

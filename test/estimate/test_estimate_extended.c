@@ -18,7 +18,10 @@ static size_t n_runs(void) {
 
 #define HEAT(sd_, walk_) TOY_UNKNOWN(10, sd_, walk_, -INFINITY, INFINITY)
 #define SENSOR_OFFSET(on_)                                                                         \
-  { .start = 0.0, .sd = 3.0, .lower = -INFINITY, .upper = INFINITY, .sensor = (on_) }
+  {                                                                                                \
+    .start = 0.0, .sd = 3.0, .lower = -(double)INFINITY, .upper = (double)INFINITY,                \
+    .sensor = (on_)                                                                                \
+  }
 
 // ---- a study: two masses, heat known and unknown. Outputs: T1, T2, and T2 with a part of the unknown heat at once.
 
