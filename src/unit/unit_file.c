@@ -1,6 +1,7 @@
 // The files that units come out of, each opened once.
 #include "unit/unit_file.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -237,6 +238,28 @@ static yoke_status open_netlist(const yoke_unit_store* store,
 }
 
 // ---------------------------------------------------------------------------------------------------------
+// all but twins of units
+
+static yoke_status open_plain(yoke_unit_store* store, const yoke_unit_file_settings* settings,
+                              yoke_messages* messages, const yoke_unit_ops** ops) {
+  yoke_unit_file* file = NULL;
+  if (settings->kind == YOKE_KIND_LIBRARY) {
+    return open_library(store, settings, messages, ops);
+  }
+  if (settings->kind == YOKE_KIND_FMU) {
+    YOKE_TRY(open_fmu(store, settings, messages, &file));
+  } else if (settings->kind == YOKE_KIND_CIRCUIT || settings->kind == YOKE_KIND_TWIN) {
+    YOKE_TRY(open_netlist(store, settings, messages, &file));
+  } else {
+    const yoke_unit_ops* inner = yoke__models_find(NULL, settings->path);
+    return inner == NULL ? YOKE_BAD_ARG : isolate_model(store, settings, inner, ops);
+  }
+  YOKE_TRY(keep_file(store, file));
+  *ops = file->ops;
+  return YOKE_OK;
+}
+
+// ---------------------------------------------------------------------------------------------------------
 // twins of units
 
 // An instance of the unit behind a twin: the same as of a unit that stands alone.
@@ -247,7 +270,7 @@ static yoke_status open_instance(yoke_unit_store* store, const yoke_unit_file_se
   own.twin = NULL;
   own.wait = YOKE_WAIT_SLEEP;  // more processes than there are processors
   if (own.kind != YOKE_KIND_MODEL) {
-    return yoke__unit_store_open(store, &own, messages, ops);
+    return open_plain(store, &own, messages, ops);
   }
   *ops = settings->twin->box_ops;
   return own.is_isolated ? isolate_model(store, &own, *ops, ops) : YOKE_OK;
@@ -286,20 +309,12 @@ static yoke_status open_box(yoke_unit_store* store, const yoke_unit_file_setting
 
 yoke_status yoke__unit_store_open(yoke_unit_store* store, const yoke_unit_file_settings* settings,
                                   yoke_messages* messages, const yoke_unit_ops** ops) {
+  assert(settings->kind != YOKE_KIND_TWIN || settings->twin != NULL);
+  if (settings->kind != YOKE_KIND_TWIN || settings->twin->box == YOKE_KIND_NONE) {
+    return open_plain(store, settings, messages, ops);
+  }
   yoke_unit_file* file = NULL;
-  if (settings->kind == YOKE_KIND_LIBRARY) {
-    return open_library(store, settings, messages, ops);
-  }
-  if (settings->kind == YOKE_KIND_FMU) {
-    YOKE_TRY(open_fmu(store, settings, messages, &file));
-  } else if (settings->kind == YOKE_KIND_TWIN && settings->twin->box != YOKE_KIND_NONE) {
-    YOKE_TRY(open_box(store, settings, messages, &file));
-  } else if (settings->kind == YOKE_KIND_CIRCUIT || settings->kind == YOKE_KIND_TWIN) {
-    YOKE_TRY(open_netlist(store, settings, messages, &file));
-  } else {
-    const yoke_unit_ops* inner = yoke__models_find(NULL, settings->path);
-    return inner == NULL ? YOKE_BAD_ARG : isolate_model(store, settings, inner, ops);
-  }
+  YOKE_TRY(open_box(store, settings, messages, &file));
   YOKE_TRY(keep_file(store, file));
   *ops = file->ops;
   return YOKE_OK;

@@ -196,7 +196,7 @@ static void test_input_and_parameter_of_a_radiator(void** state) {
                               .what = {TOY_Q, TOY_R2},
                               .unknowns = {HEAT_WALKS, R2_GUESS},
                               .rad = 3,
-                              .n_steps = 2 * N_STEPS};
+                              .n_steps = 2 * (size_t)N_STEPS};
   check_right(&of);
 }
 

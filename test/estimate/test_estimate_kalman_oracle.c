@@ -156,7 +156,7 @@ static void test_one_by_one_is_all_at_once(void** state) {
     const size_t n_y = 1 + n / 2;
     problem t;
     make(&t, n, 3, &seed);
-    double H[MAX_N * MAX_N], r[MAX_N], y[MAX_N];
+    double H[MAX_N * MAX_N] = {0}, r[MAX_N], y[MAX_N];
     for (size_t l = 0; l < n_y; l++) {
       r[l] = exp(random_between(&seed, -3, 3));
       y[l] = random_normal(&seed);

@@ -252,7 +252,7 @@ static void test_slopes_are_tableau(void** state) {
     tableau t = tableau_make(&w.network, R, w.c);
     real* dT = calloc(t.n * t.p, sizeof *dT);
     real* dB = calloc(t.n * t.r, sizeof *dB);
-    double z[N_NODES], v[N_INPUTS], x[N_NODES];
+    double z[N_NODES] = {0}, v[N_INPUTS] = {0}, x[N_NODES];
     for (size_t i = 0; i < m.p; i++) {
       z[i] = random_between(&seed, 280, 400);
     }

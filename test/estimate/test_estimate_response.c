@@ -194,7 +194,7 @@ static void test_state_after_and_transfer(void** state) {
   yoke__mat_mul(N, N, M, T, from, moved);
   yoke__mat_mul(P, N, M, late.C, to, y1);
   yoke__mat_mul(P, N, M, late.C, moved, y2);
-  for (size_t i = 0; i < P * M; i++) {
+  for (size_t i = 0; i < (size_t)P * M; i++) {
     check_near(y2[i], y1[i], 1e-6 * fabs(y1[0]));
   }
   double z[M][N] = {{0}};

@@ -25,7 +25,7 @@ static void simulate(const yoke_estimate_setup* setup, const double g[], const d
   known.c = c;
   known.n_unknowns = 0;
   whole.first = whole.end = 0;
-  for (size_t i = 0; i < N * MOST; i++) {
+  for (size_t i = 0; i < (size_t)N * MOST; i++) {
     readings[i] = 0;
   }
   check_ok(yoke__heat_run_prepare(&known, &whole, &arena, &run, &err.sink));

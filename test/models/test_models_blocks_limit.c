@@ -219,8 +219,8 @@ static void test_clamp(void** state) {
   for (int k = 0; k < 9; k++) {
     check_near(clamp_at(&d, u[k]), want[k], 0.0);
   }
-  for (double at = -5.0; at <= 5.0; at += 2.5) {
-    (void)clamp_at(&d, at);
+  for (int k = -2; k <= 2; k++) {
+    (void)clamp_at(&d, 2.5 * k);
     trial_check_derivative(&d, 0.0, 1e-6);
   }
   (void)trial_step(&d, 0.0, 0.1);

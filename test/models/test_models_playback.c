@@ -194,10 +194,10 @@ static void refuse(const char* text, const char* part) {
 
 // ---- gaps: the last value holds, and the unit says which values are samples
 
-static void check_sample(const trial* d, double t, const char* name, double value, double stamp,
+static void check_sample(trial* d, double t, const char* name, double value, double stamp,
                          uint64_t sequence, bool is_valid) {
   yoke_sample_info info = {0};
-  check_near(value_at((trial*)(uintptr_t)d, t, name), value, 1e-12);
+  check_near(value_at(d, t, name), value, 1e-12);
   check_ok(d->unit.ops->sample_info(d->unit.self, trial_index(d, name), &info));
   if (info.is_valid != is_valid || info.sequence != sequence ||
       !(fabs(info.time_stamp - stamp) < 1e-9) ||

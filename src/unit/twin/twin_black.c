@@ -230,6 +230,7 @@ yoke_status yoke__twin_black_open(const yoke_unit_file_settings* settings,
     free((void*)inner);
     return YOKE_NO_MEMORY;
   }
+  // NOLINTNEXTLINE(bugprone-sizeof-expression): the elements are pointers
   memcpy((void*)inner, (const void*)ops, n * sizeof *inner);
   file->settings = *settings;
   file->inner = inner;

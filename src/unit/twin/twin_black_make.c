@@ -163,7 +163,7 @@ static yoke_status find_sensors(black_twin* w, yoke_deviation_sensor sensors[]) 
   yoke_status status = YOKE_OK;
   for (size_t i = 0; i < w->n_sensors; i++) {
     const yoke_twin_sensor* given = &w->settings->sensors[i];
-    size_t variable, at;
+    size_t variable = 0, at = 0;
     if (find_output(w, "sensor", given->name, given->place, &variable, &at) < 0) {
       status = YOKE_BAD_INPUT;
       continue;
@@ -181,7 +181,7 @@ static yoke_status find_outputs(black_twin* w) {
   yoke_status status = YOKE_OK;
   for (size_t i = 0; i < w->settings->n_outputs; i++) {
     const yoke_twin_output* given = &w->settings->outputs[i];
-    size_t variable, at;
+    size_t variable = 0, at = 0;
     if (find_output(w, "output", given->name, given->place, &variable, &at) < 0) {
       status = YOKE_BAD_INPUT;
     } else {

@@ -179,7 +179,7 @@ static void write_innovations(black_twin* w) {
 // What the instances begin with: the first guesses, and offsets of what acts on the start.
 static void fill_start(black_twin* w) {
   if (w->extended != NULL) {
-    double theta[YOKE_BLACK_MOST_UNKNOWNS];
+    double theta[YOKE_BLACK_MOST_UNKNOWNS] = {0};
     for (size_t j = 0; j < w->n_unknowns; j++) {
       theta[j] = yoke__extended_applied(w->extended, j);
     }
@@ -189,7 +189,7 @@ static void fill_start(black_twin* w) {
   const yoke_shadow* shadow = yoke__black_shadow(w->black);
   for (size_t i = 0; i < w->n_members; i++) {
     const double* with_offsets = yoke__shadow_theta(shadow, i);
-    double theta[2 * YOKE_BLACK_MOST_UNKNOWNS];
+    double theta[2 * YOKE_BLACK_MOST_UNKNOWNS] = {0};
     for (size_t j = 0; j < w->n_all; j++) {
       theta[j] = yoke__deviation_applied(yoke__shadow_filter(shadow), j);
       if (w->unknowns[j].kind == BLACK_REST) {

@@ -202,6 +202,7 @@ static void get_one(yoke_instances* s, size_t i) {
   s->all[i].status = yoke__unit_get(&s->all[i].unit, t->variable, t->to, sizeof *t->to);
 }
 
+// NOLINTNEXTLINE(readability-non-const-parameter): filled in
 yoke_status yoke__instances_get_one(yoke_instances* s, size_t i, size_t variable, double* value) {
   const task one = {.first = i, .n = 1, .variable = variable, .to = value};
   return run(s, get_one, &one);
@@ -364,6 +365,7 @@ static void step_one(yoke_instances* s, size_t i) {
 }
 
 yoke_status yoke__instances_step(yoke_instances* s, size_t first, size_t n, const bool is_idle[],
+                                 // NOLINTNEXTLINE(readability-non-const-parameter): filled in
                                  double t, const double u[], const double parameters[], double y[],
                                  size_t* failed, const char** message) {
   const task some = {

@@ -7,6 +7,7 @@
 //
 // An input of the netlist that is unknown is one input of the thermal network; each source that follows it gets a share:
 // value = share * unknown + what else its law says.
+#include <assert.h>
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -74,6 +75,7 @@ static bool is_constant(const yoke_circuit_value* value) {
 }
 
 static void refuse(maker* m, const yoke_element* e, const char* why) {
+  assert(e->kind < YOKE_ELEMENT_N_KINDS);
   yoke__error(m->messages, e->place, "'%s' is %s%s", e->name, kind_words[e->kind], why);
   m->n_errors++;
 }
@@ -523,7 +525,7 @@ static void guess_temperatures(const maker* m) {
   }
 }
 
-yoke_status yoke__twin_network_make(const yoke_network* circuit, bool is_unknown[],
+yoke_status yoke__twin_network_make(const yoke_network* circuit, const bool is_unknown[],
                                     yoke_arena* arena, yoke_messages* messages, twin_network* out) {
   *out = (twin_network){
       .circuit = circuit, .arena = arena, .messages = messages, .is_unknown = is_unknown};

@@ -49,7 +49,7 @@ typedef struct twin_network {
   uint32_t* resistor_element;  // per resistor
   uint32_t* capacity_element;  // per capacity
   const twin_input* inputs;    // heat.n_inputs
-  bool* is_unknown;            // per input of the netlist
+  const bool* is_unknown;      // per input of the netlist
   const twin_share* shares;
   size_t n_shares;
   double *g, *c;     // of now
@@ -64,7 +64,7 @@ typedef struct twin_network {
 } twin_network;
 
 // Errors go to messages, each with name and place. is_unknown: per input of the netlist.
-yoke_status yoke__twin_network_make(const yoke_network* circuit, bool is_unknown[],
+yoke_status yoke__twin_network_make(const yoke_network* circuit, const bool is_unknown[],
                                     yoke_arena* arena, yoke_messages* messages, twin_network* out);
 // Inputs v of the thermal network at time t, with signals->u and x of now. No heap.
 void yoke__twin_network_inputs(const twin_network* n, double t, double v[]);
