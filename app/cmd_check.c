@@ -118,8 +118,9 @@ static void print_twins(const json_t* system) {
     yoke__view_print(unit, "  {name:12} ");
     yoke__view_print(twin, "{filter} filter, ");
     if (json_object_get(twin, "instances") != NULL) {
-      yoke__view_print(twin, "{instances} instance{instances#} of the unit, {members} of them in each step, "
-                             "{threads} thread{threads#}\n");
+      yoke__view_print(
+          twin, "{instances} instance{instances#} of the unit, {members} of them in each step, "
+                "{threads} thread{threads#}\n");
     } else {
       printf("time constants %.3g to %.3g s\n", yoke__json_find_number(twin, "fastest", 0),
              yoke__json_find_number(twin, "slowest", 0));

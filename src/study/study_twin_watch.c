@@ -179,7 +179,9 @@ static void write_verdict(yoke_twin_watch* w, const yoke_unit_twin_inside* insid
   }
   w->verdict = inside->verdict;
   const bool is_above = why.value > why.high, has_sensor = why.statistic != YOKE_STATISTIC_NIS;
-  if (inside->far < inside->n_unknowns && w->verdict < YOKE_TWIN_INCONSISTENT) {
+  const bool is_clear =
+      w->verdict >= YOKE_TWIN_INCONSISTENT && why.statistic != YOKE_STATISTIC_NONE;
+  if (inside->far < inside->n_unknowns && !is_clear) {
     const yoke_unit_twin_unknown* far = &inside->unknowns[inside->far];
     w->verdict = YOKE_TWIN_INCONSISTENT;
     snprintf(w->text, sizeof w->text,

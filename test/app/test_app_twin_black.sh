@@ -182,6 +182,8 @@ near results/mass/results.csv -1 twin.verdict 1 0
 value=$(column results/mass/results.csv -1 twin.k)
 sd=$(column results/mass/results.csv -1 twin.sd.k)
 holds "$sd < 1 && ($value - 301)^2 < 16 * $sd^2"
+run 0 check mass.yaml --set units.twin.unknown='{m: {start: 1, sd: 0.05}}'  # must be above 0
+says 'black box filter, 10 instances of the unit, 5 of them in each step'
 # the guess is far off and the response not linear: the verdict is not that all is well
 run 0 run mass.yaml --set units.twin.unknown.k.start=200 --set units.twin.unknown.k.sd=60 --out far
 if [ "$(column far/results.csv -1 twin.verdict)" = 1 ]; then bad 'consistent with a parameter that is wrong'; else pass; fi
@@ -234,6 +236,7 @@ done
 sed 's/{fmu: sink2.fmu, outputs.*/{circuit: sink.cir, outputs: [t(junction)]}\n    filter: extended/; /inputs:/d; s/r: {.*/loss: {start: 50, sd: 10, walk: 0}}\n    noise: {start: 50}/' bench.yaml >hot.yaml
 run 0 twin hot.yaml --data cut.csv --out hot
 says 'twin: consistent: '
+near hot/results.csv 0 'twin.t(junction)' 393.15 1e-3  # at rest with the 50 W of the guess
 near hot/results.csv -1 twin.loss 60 0.3
 near hot/results.csv -1 'twin.t(junction)' "$(column results/heat/results.csv 800 'plant.t(junction)')" 0.3
 run 3 twin hot.yaml --data cut.csv --out cold --set units.twin.noise.start=0.1

@@ -63,11 +63,11 @@ static void rest(box* b) {
 }
 
 static yoke_status enter_box(void* self, double t_start, double t_stop, const yoke_sink* sink) {
+  box* b = self;
   (void)t_start;
   (void)t_stop;
-  (void)sink;
-  rest(self);
-  return YOKE_OK;
+  rest(b);
+  return b->C2 > 0 ? YOKE_OK : yoke_fail(sink, YOKE_BAD_INPUT, "C2 must be above 0");
 }
 
 static yoke_status exit_box(void* self) {

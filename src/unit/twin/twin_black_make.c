@@ -1,4 +1,5 @@
 // A twin of a black box from its settings: names of the unit's variables become sensors, unknowns and outputs.
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -52,34 +53,48 @@ size_t yoke__twin_black_instances(const yoke_twin_settings* twin, const yoke_uni
   return n * (n == 1 ? 1 : can_restore(ops) ? SETS_KEPT : SETS_FRESH);
 }
 
-// What a step of an instance takes [s], by one that is thrown away; 0: not known.
-static double try_cost(const black_twin* w, const yoke_unit_args* args) {
+// What is known of the unit by an instance that is thrown away.
+typedef struct look {
+  size_t n_fixed;  // unknowns that are fixed parameters
+  double cost;     // of a step [s]; 0: not known
+} look;
+
+static double time_steps(const yoke_unit* unit, double h) {
+  double least = 0;
+  bool is_good =
+      yoke__unit_enter_init(unit, 0, N_TRIED * h, NULL) >= 0 && yoke__unit_exit_init(unit) >= 0;
+  for (int i = 0; i < N_TRIED && is_good; i++) {
+    yoke_step_result result = {.t_reached = (i + 1) * h};
+    const int64_t begin = yoke__os_now_ns();
+    is_good = unit->ops->step(unit->self, i * h, h, &result) >= 0;
+    const double cost = 1e-9 * (double)(yoke__os_now_ns() - begin);
+    least = i == 0 || cost < least ? cost : least;
+  }
+  yoke__unit_terminate(unit);
+  return is_good ? least : 0;
+}
+
+static look look_at(const black_twin* w, const yoke_unit_args* args) {
+  look out = {0, 0};
   yoke_arena arena = {0};
   yoke_unit unit = {0};
   yoke_unit_args own = *args;
   own.context = w->file->inner[0]->context;
-  double least = 0;
   if (yoke__unit_create(w->file->inner[0], &own, &arena, &unit, NULL) >= 0) {
-    bool is_good = yoke__unit_enter_init(&unit, 0, N_TRIED * w->h, NULL) >= 0 &&
-                   yoke__unit_exit_init(&unit) >= 0;
-    for (int i = 0; i < N_TRIED && is_good; i++) {
-      yoke_step_result result = {.t_reached = (i + 1) * w->h};
-      const int64_t begin = yoke__os_now_ns();
-      is_good = unit.ops->step(unit.self, i * w->h, w->h, &result) >= 0;
-      const double cost = 1e-9 * (double)(yoke__os_now_ns() - begin);
-      least = i == 0 || cost < least ? cost : least;
+    for (size_t i = 0; i < w->settings->n_unknowns; i++) {
+      const size_t v = yoke__unit_find(&unit, w->settings->unknowns[i].name);
+      out.n_fixed += v != YOKE_NOT_FOUND && unit.info->variables[v].causality == YOKE_PARAMETER;
     }
-    yoke__unit_terminate(&unit);
+    out.cost = time_steps(&unit, w->h);
     yoke__unit_close(&unit);
-    least = is_good ? least : 0;
   }
   yoke__arena_free(&arena);
-  return least;
+  return out;
 }
 
-static int choose_threads(const black_twin* w, const yoke_unit_args* args) {
+static int choose_threads(const black_twin* w, double cost) {
   const int n = yoke__os_n_processors();
-  if (n < 2 || w->n_members < 2 || !(try_cost(w, args) >= PAYS_S)) {
+  if (n < 2 || w->n_members < 2 || !(cost >= PAYS_S)) {
     return 1;
   }
   return (size_t)n < w->n_members ? n : (int)w->n_members;
@@ -95,10 +110,15 @@ static bool has_walk(const yoke_twin_settings* s) {
 }
 
 static yoke_status make_instances(black_twin* w, const yoke_unit_args* args) {
+  const size_t most = uses_derivatives(w->settings) ? 1 : count_members(w->settings);
+  const look seen = most > 1 ? look_at(w, args) : (look){0, 0};
+  w->n_sets = w->file->n_inner / most;
+  w->n_members = most - 2 * seen.n_fixed;  // the start shows what they do
+  w->is_restored = can_restore(w->file->inner[0]);
   const yoke_instances_setup setup = {.ops = w->file->inner,
                                       .args = args,
-                                      .n = w->file->n_inner,
-                                      .n_threads = choose_threads(w, args),
+                                      .n = w->n_sets * w->n_members,
+                                      .n_threads = choose_threads(w, seen.cost),
                                       .h = w->h,
                                       .has_work = w->n_members > 1 && has_walk(w->settings)};
   const yoke_sink sink = yoke__messages_sink(&w->messages);
@@ -238,9 +258,9 @@ static yoke_status find_start(black_twin* w, const yoke_twin_unknown* given, bla
     return YOKE_BAD_INPUT;
   }
   const yoke_variable* v = &w->unit->info->variables[variable];
-  const bool is_right = v->causality == YOKE_STATE || v->causality == YOKE_OUTPUT;
-  if (!is_right || v->type != YOKE_REAL || yoke__variable_count(v) > 1 ||
-      (v->flags & YOKE_VARIABLE_HAS_START) == 0) {
+  const bool has_start = v->causality == YOKE_STATE ||
+                         (v->causality == YOKE_OUTPUT && (v->flags & YOKE_VARIABLE_HAS_START) != 0);
+  if (!has_start || v->type != YOKE_REAL || yoke__variable_count(v) > 1) {
     return refuse(w, given->place, "unknown", given->name,
                   "it is not one real state or output with a start value that can be given");
   }
@@ -354,6 +374,7 @@ static yoke_status find_unknowns(black_twin* w, yoke_deviation_unknown unknowns[
         choose_numbers(w, given, &w->unknowns[i], start, &unknowns[i]) < 0) {
       status = YOKE_BAD_INPUT;
     }
+    w->guesses[i] = unknowns[i].start;
     for (size_t k = 0; k < i; k++) {
       const black_unknown *a = &w->unknowns[k], *b = &w->unknowns[i];
       if (status >= 0 && a->kind == b->kind && a->place == b->place) {
@@ -506,7 +527,9 @@ static yoke_status make_black(black_twin* w, const yoke_deviation_sensor sensors
       .n_history = HISTORY,
   };
   w->black = yoke__black_prepare(&setup, &w->arena);
-  return w->black == NULL ? YOKE_NO_MEMORY : YOKE_OK;
+  YOKE_TRY_MEMORY(w->black);
+  assert(yoke__shadow_members(yoke__black_shadow(w->black)) == w->n_members);
+  return YOKE_OK;
 }
 
 // Names of what is there, before anything is made with them.
@@ -520,6 +543,7 @@ static yoke_status find_all(black_twin* w, yoke_deviation_sensor** sensors,
   w->row_variables = yoke__arena_array(arena, n_rows, sizeof *w->row_variables);
   w->unknowns = yoke__arena_array(arena, 2 * w->n_unknowns + 1, sizeof *w->unknowns);
   w->parameters = yoke__arena_array(arena, w->n_unknowns + 1, sizeof *w->parameters);
+  w->guesses = yoke__arena_array(arena, w->n_unknowns + 1, sizeof *w->guesses);
   *sensors = yoke__arena_array(arena, w->n_sensors + 1, sizeof **sensors);
   *unknowns = yoke__arena_array(arena, 2 * w->n_unknowns + 1, sizeof **unknowns);
   YOKE_TRY(yoke__arena_status(arena));
@@ -573,9 +597,6 @@ yoke_status yoke__twin_black_make(black_twin* w, const yoke_unit_args* args) {
   if (!(w->h > 0)) {
     return yoke__error(&w->messages, w->file->settings.place, "a twin needs a fixed step");
   }
-  w->n_members = uses_derivatives(w->settings) ? 1 : count_members(w->settings);
-  w->n_sets = w->file->n_inner / w->n_members;
-  w->is_restored = can_restore(w->file->inner[0]);
   YOKE_TRY(make_instances(w, args));
   YOKE_TRY(find_all(w, &sensors, &unknowns));
   YOKE_TRY(yoke__instances_choose(w->instances, w->parameters, w->n_parameters, &w->arena));

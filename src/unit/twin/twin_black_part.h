@@ -81,6 +81,7 @@ typedef struct black_twin {
   const size_t* known;  // places of known inputs in its vector
   size_t n_known;
   black_unknown* unknowns;
+  double* guesses;           // of the unknowns
   size_t n_unknowns, n_all;  // of the user; those behind them are of the kind BLACK_REST
   size_t n_parameters;
   size_t* parameters;  // variables

@@ -179,11 +179,7 @@ static void write_innovations(black_twin* w) {
 // What the instances begin with: the first guesses, and offsets of what acts on the start.
 static void fill_start(black_twin* w) {
   if (w->extended != NULL) {
-    double theta[YOKE_BLACK_MOST_UNKNOWNS] = {0};
-    for (size_t j = 0; j < w->n_unknowns; j++) {
-      theta[j] = yoke__extended_applied(w->extended, j);
-    }
-    fill_instance(w, w->u, theta, w->inner_u, w->inner_parameters);
+    fill_instance(w, w->u, w->guesses, w->inner_u, w->inner_parameters);
     return;
   }
   const yoke_shadow* shadow = yoke__black_shadow(w->black);

@@ -268,11 +268,7 @@ yoke_status yoke__instances_enter_init(yoke_instances* s, double t_start, double
                       .u = u,
                       .parameters = parameters,
                       .sink = sink};
-    const yoke_status status = run(s, enter_one, &one);
-    if (status < 0) {
-      yoke__unit_reason(&s->all[i].unit, sink);
-      return status;
-    }
+    YOKE_TRY(run(s, enter_one, &one));
   }
   return yoke__instances_refresh(s, t_start, n_rows, u, y);
 }
