@@ -49,6 +49,17 @@ typedef struct yoke_coupling_file {
   const char* text;  // one line for people
 } yoke_coupling_file;
 
+// Signals that a method looks at beside those that it serves: `regressor: epas.angle`, or a list. They are outputs of units.
+typedef struct yoke_coupling_signals {
+  const char* name;
+  const char* text;  // one line for people
+} yoke_coupling_signals;
+
+// Where they stand in `y` of observe, in the order of the file; n = 0: not given.
+typedef struct yoke_coupling_named {
+  size_t first, n;
+} yoke_coupling_named;
+
 // A unit of a cluster: what the method sees of it and what it gets.
 typedef struct yoke_coupling_unit {
   const char* name;
@@ -101,6 +112,8 @@ typedef struct yoke_coupling_setup {
   const yoke_coupling_bond* bond;        // NULL if the group is not a bond
   const yoke_coupling_cluster* cluster;  // NULL if the method serves units one by one
   const int64_t* n_sends;                // per signal: steps of its source per exchange
+  const int64_t* delays;  // per signal [exchange intervals]; NULL: see YOKE_COUPLING_DELAYS
+  const yoke_coupling_named* named;  // in the order of its table; NULL if the table has none
 } yoke_coupling_setup;
 
 // An exchange point.
@@ -109,6 +122,9 @@ typedef struct yoke_coupling_moment {
   double h_last;                       // the interval that ends here [s]; 0 at k = 0
   double h_next;                       // the interval that begins here [s]
   const yoke_coupling_worker* worker;  // NULL unless the method wants one (YOKE_WANTS_WORKER)
+  // Methods with YOKE_COUPLING_FRESH, while a unit is evaluated anew at the exchange: the signals, one flag each, that are
+  // observed by this call. NULL: all of them. See below.
+  const bool* is_due;
 } yoke_coupling_moment;
 
 typedef enum yoke_coupling_reset {
@@ -126,6 +142,15 @@ enum {
       1u << 3,  // needs a receiving unit that is called several times per exchange
   YOKE_COUPLING_NEEDS_MU = 1u << 4,  // needs to know mu of the bond
   YOKE_COUPLING_CLUSTER = 1u << 5,   // serves all connections between its members as one group
+  // Takes part in `exchange: fresh` (explicit Jacobi), where a unit evaluates its outputs anew with its new inputs: those are
+  // what `input` says at tau = 0, not the samples. At an exchange point `observe` is called once or more; every call of the same k
+  // names the signals whose sample it brings (is_due), and each is brought once: those that the unit's outputs follow
+  // first, the others when all units have been evaluated. Between exchange points such a unit is evaluated anew after every
+  // call, with `input` at the end of the call. So `input` is asked more than once for an instant, and answers the same number.
+  // `send` brings values as they were evaluated, that of an exchange point just before its observe.
+  YOKE_COUPLING_FRESH = 1u << 6,
+  // Delays its signals itself: it gets them undelayed and is told `delays`.
+  YOKE_COUPLING_DELAYS = 1u << 7,
 };
 
 // What a method wants beside samples.
@@ -225,6 +250,10 @@ typedef struct yoke_coupling_ops {
 
   // Asked once, after the first observe: YOKE_NO_MEMORY if memory that it wanted there could not be had; the start fails (optional).
   yoke_status (*started)(const void* self);
+
+  // Signals beside those that it serves, which its settings may name: probes (optional).
+  const yoke_coupling_signals* signals;
+  size_t n_signals;
 } yoke_coupling_ops;
 #define YOKE_COUPLING_HEAD                                                                         \
   .table_size = sizeof(yoke_coupling_ops), .table_version = YOKE_CONTRACT_VERSION
