@@ -1,0 +1,406 @@
+// Constrained minimax design of a coupling element by Lawson's iteration.
+//
+// With the frequencies w_j the rows are A(j, i) = W_f K2 H L^i, L = a / (s + a), the target is b(j) = W_f, and E c = t are
+// the constraints. c = c0 + N x with the solution c0 of smallest norm and a basis N of the null space; x is the
+// weighted least squares solution, and the weights go to where the error is largest until it is equal there.
+//
+// W_f is evaluated at s = j w, K2 and L at Tustin's s = (2 / h) (z - 1) / (z + 1): these are what runs.
+//
+// Source: C. L. Lawson, Contributions to the theory of linear least maximum approximation, dissertation, UCLA 1961; HINF
+// specification 8.3.
+#include "synth/synth_design.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base_check.h"
+#include "linalg/linalg_dense.h"
+
+#define PI      3.14159265358979323846
+#define N_GRID  500
+#define N_MAX   (YOKE_SYNTH_ORDER_MAX + 1)
+#define N_RULES 3
+#define CLOSE                                                                                      \
+  1e-9  // times of a system file differ in their last bits; constraints hold within this
+
+// ---- settings
+
+static const char* const recipe_names[] = {"T", "L", "custom"};
+
+const char* yoke__synth_recipe_name(yoke_synth_recipe recipe) {
+  return (size_t)recipe < YOKE_COUNT(recipe_names) ? recipe_names[recipe] : "?";
+}
+
+bool yoke__synth_recipe_find(const char* name, yoke_synth_recipe* recipe) {
+  for (size_t i = 0; i < YOKE_COUNT(recipe_names); i++) {
+    if (strcmp(name, recipe_names[i]) == 0) {
+      *recipe = (yoke_synth_recipe)i;
+      return true;
+    }
+  }
+  return false;
+}
+
+yoke_synth_settings yoke__synth_settings_default(yoke_synth_recipe recipe, double interval,
+                                                 double step) {
+  // 3 Hz at 50 ms; nearer to pi / Dt no element is accurate
+  yoke_synth_settings s = {.interval = interval,
+                           .step = step,
+                           .recipe = recipe,
+                           .band_hz = 3 * (0.05 / interval),
+                           .order = 4};
+  if (recipe == YOKE_RECIPE_T) {
+    s.smoother_hz = 5 / interval;
+    s.pole = 15 / interval;
+    s.is_transparent = true;
+  } else if (recipe == YOKE_RECIPE_L) {
+    s.smoother_hz = 50;
+    s.pole = 40;
+    s.band_hz = 3;
+    s.order = 2;
+  }
+  return s;
+}
+
+static bool is_close(double a, double b) {
+  return fabs(a - b) <= CLOSE * fabs(b);
+}
+
+static yoke_status check_positive(const char* what, double value, const char* dimension,
+                                  const yoke_sink* sink) {
+  if (!(value > 0) || !yoke__is_finite(value)) {
+    return yoke_fail(sink, YOKE_BAD_INPUT, "expected %s above 0 [%s], found %g", what, dimension,
+                     value);
+  }
+  return YOKE_OK;
+}
+
+// That Dt is 2 h, 3 h, ...
+static yoke_status check_times(const yoke_synth_settings* s, const yoke_sink* sink) {
+  YOKE_TRY(check_positive("the exchange interval Dt", s->interval, "s", sink));
+  YOKE_TRY(check_positive("the step h", s->step, "s", sink));
+  const double ratio = s->interval / s->step;
+  if (!(ratio > 1.5 && ratio <= YOKE_SYNTH_RATIO)) {
+    return yoke_fail(sink, YOKE_BAD_INPUT,
+                     "an element needs 2 to %d steps in an exchange interval: the step h = %g s is "
+                     "called %g times in Dt = %g s",
+                     YOKE_SYNTH_RATIO, s->step, ratio, s->interval);
+  }
+  if (!is_close(ratio, round(ratio))) {
+    return yoke_fail(sink, YOKE_BAD_INPUT,
+                     "the exchange interval Dt = %g s is not a multiple of the step h = %g s",
+                     s->interval, s->step);
+  }
+  return YOKE_OK;
+}
+
+static yoke_status check_recipe(const yoke_synth_settings* s, const yoke_sink* sink) {
+  const yoke_synth_settings d = yoke__synth_settings_default(s->recipe, s->interval, s->step);
+  const char* name = yoke__synth_recipe_name(s->recipe);
+  if (s->recipe == YOKE_RECIPE_CUSTOM) {
+    return YOKE_OK;
+  }
+  if (s->recipe == YOKE_RECIPE_T && !is_close(s->smoother_hz, d.smoother_hz)) {
+    return yoke_fail(
+        sink, YOKE_BAD_INPUT,
+        "recipe T has the smoother frequency f2 = 5 / Dt = %g Hz, found %g; another one "
+        "makes it custom",
+        d.smoother_hz, s->smoother_hz);
+  }
+  if (!is_close(s->pole, d.pole)) {
+    return yoke_fail(sink, YOKE_BAD_INPUT,
+                     "recipe %s has the pole a = %g rad/s, found %g; another one makes it custom",
+                     name, d.pole, s->pole);
+  }
+  if (s->order != d.order) {
+    return yoke_fail(sink, YOKE_BAD_INPUT,
+                     "recipe %s has the order n = %zu, found %zu; another one makes it custom",
+                     name, d.order, s->order);
+  }
+  if (s->is_transparent != d.is_transparent) {
+    return yoke_fail(sink, YOKE_BAD_INPUT, "recipe %s is%s transparent; the other makes it custom",
+                     name, d.is_transparent ? "" : " not");
+  }
+  return YOKE_OK;
+}
+
+static size_t count_rules(const yoke_synth_settings* s) {
+  return s->is_transparent ? 3 : 2;
+}
+
+yoke_status yoke__synth_settings_check(const yoke_synth_settings* s, const yoke_sink* sink) {
+  YOKE_TRY(check_times(s, sink));
+  YOKE_TRY(check_positive("the smoother frequency f2", s->smoother_hz, "Hz", sink));
+  YOKE_TRY(check_positive("the pole a", s->pole, "rad/s", sink));
+  YOKE_TRY(check_positive("the band f_w", s->band_hz, "Hz", sink));
+  if (!(s->delay >= 0) || !yoke__is_finite(s->delay)) {
+    return yoke_fail(sink, YOKE_BAD_INPUT, "expected a delay of 0 or more [s], found %g", s->delay);
+  }
+  if (s->order + 1 < count_rules(s) || s->order > YOKE_SYNTH_ORDER_MAX) {
+    return yoke_fail(sink, YOKE_BAD_INPUT, "expected an order n from %zu%s to %d, found %zu",
+                     count_rules(s) - 1, s->is_transparent ? " (transparent)" : "",
+                     YOKE_SYNTH_ORDER_MAX, s->order);
+  }
+  return check_recipe(s, sink);
+}
+
+// ---- responses
+
+// j y; not every compiler has CMPLX
+static double complex imaginary(double y) {
+  return y * (double complex)I;
+}
+
+static double complex low_pass(double complex s, double hz) {
+  const double w = 2 * PI * hz;
+  return w * w / (s * s + 2 * YOKE_SYNTH_DAMPING * w * s + w * w);
+}
+
+static double complex tustin(double w, double h) {
+  // (z - 1) / (z + 1) of z = exp(j w h), without cancellation
+  return imaginary(2 / h * tan(w * h / 2));
+}
+
+// The mean of the last M samples at the step h, M = Dt / h, which is what a held sample is to the receiver.
+static double complex hold(const yoke_synth_settings* s, double w) {
+  const double M = round(s->interval / s->step), x = w * s->step / 2;
+  const double gain = fabs(x) < 1e-9 ? 1 : sin(M * x) / (M * sin(x));
+  return gain * cexp(imaginary(-((M - 1) * x + w * s->delay)));
+}
+
+static double complex lead_of(const yoke_synth_settings* s, const double c[], double complex at) {
+  const double complex L = s->pole / (at + s->pole);
+  double complex sum = 0;
+  for (size_t i = s->order + 1; i-- > 0;) {
+    sum = sum * L + c[i];
+  }
+  return sum;
+}
+
+yoke_synth_point yoke__synth_response(const yoke_synth_design* d, double w) {
+  const yoke_synth_settings* s = &d->settings;
+  const double complex at = tustin(w, s->step);
+  return (yoke_synth_point){lead_of(s, d->element.c, at), hold(s, w), low_pass(at, s->smoother_hz)};
+}
+
+// The frequencies of the design: logarithmic, 0.01 / Dt to 0.999 pi / h.
+static double grid_at(const yoke_synth_settings* s, size_t j) {
+  const double low = 0.01 / s->interval, high = 0.999 * PI / s->step;
+  return low * pow(high / low, (double)j / (N_GRID - 1));
+}
+
+// ---- constraints
+
+// E c = t, in rows of similar size. Derivatives at s = 0, where Tustin's s is the true one up to s^3:
+//   L^i: -i / a     1 / K2: 2 zeta / w2     1 / H: (Dt - h) / 2 + tau
+// Returns their number.
+static size_t list_rules(const yoke_synth_settings* s, double E[N_RULES * N_MAX],
+                         double t[N_RULES]) {
+  const size_t n = s->order + 1;
+  const double zero[N_MAX] = {0};
+  yoke_synth_element e;
+  yoke__synth_element_init(&e, s->step, s->pole, s->smoother_hz, YOKE_SYNTH_DAMPING, s->order,
+                           zero);
+  double power = 1;
+  for (size_t i = 0; i < n; i++) {
+    E[i] = 1;
+    E[n + i] = -(double)i;
+    E[2 * n + i] = power;
+    power *= e.g;
+  }
+  t[0] = 1;
+  t[1] = s->pole * (2 * YOKE_SYNTH_DAMPING / (2 * PI * s->smoother_hz) +
+                    (s->interval - s->step) / 2 + s->delay);
+  t[2] = 1 / yoke__synth_smoother_gain(&e);
+  return count_rules(s);
+}
+
+void yoke__synth_constraints(const yoke_synth_settings* s, const double c[], double misses[3]) {
+  double E[N_RULES * N_MAX], t[N_RULES];
+  const size_t n = s->order + 1, n_rules = list_rules(s, E, t);
+  misses[2] = 0;
+  for (size_t k = 0; k < n_rules; k++) {
+    double sum = -t[k];
+    for (size_t i = 0; i < n; i++) {
+      sum += E[k * n + i] * c[i];
+    }
+    misses[k] = sum / fmax(1, fabs(t[k]));
+  }
+}
+
+// c0 (n) and N (n x (n - n_rules)) by the singular values of E with rows of 0 below it.
+static yoke_status solve_rules(const yoke_synth_settings* s, double c0[N_MAX],
+                               double N[N_MAX * N_MAX]) {
+  double E[N_RULES * N_MAX], t[N_RULES], square[N_MAX * N_MAX] = {0}, U[N_MAX * N_MAX];
+  double sigma[N_MAX], V[N_MAX * N_MAX];
+  const size_t n = s->order + 1, n_rules = list_rules(s, E, t), n_free = n - n_rules;
+  memcpy(square, E, n_rules * n * sizeof *E);
+  double* work = malloc(yoke__svd_work_size(n, n) * sizeof *work);
+  YOKE_TRY_MEMORY(work);
+  const yoke_status status = yoke__svd(n, n, square, U, sigma, V, work);
+  free(work);
+  YOKE_TRY(status);
+  if (!(sigma[n_rules - 1] > DBL_EPSILON * (double)n * sigma[0])) {
+    return YOKE_SINGULAR;
+  }
+  memset(c0, 0, n * sizeof *c0);
+  for (size_t j = 0; j < n_rules; j++) {
+    double part = 0;
+    for (size_t k = 0; k < n_rules; k++) {
+      part += U[k * n + j] * t[k];
+    }
+    for (size_t i = 0; i < n; i++) {
+      c0[i] += V[i * n + j] * part / sigma[j];
+    }
+  }
+  for (size_t i = 0; i < n; i++) {
+    for (size_t j = 0; j < n_free; j++) {
+      N[i * n_free + j] = V[i * n + n_rules + j];
+    }
+  }
+  return YOKE_OK;
+}
+
+// ---- iteration
+
+typedef struct lawson {
+  size_t n, n_free;
+  double c0[N_MAX], N[N_MAX * N_MAX];
+  // real parts of all rows, then imaginary parts
+  double B[2 * N_GRID * N_MAX];  // A N
+  double r[2 * N_GRID];          // b - A c0
+  double weight[N_GRID], error[N_GRID];
+  double best[N_MAX], gamma;
+  double weighted[2 * N_GRID * N_MAX], rest[2 * N_GRID];  // scratch
+} lawson;
+
+static void fill_rows(lawson* l, const yoke_synth_settings* s) {
+  for (size_t j = 0; j < N_GRID; j++) {
+    const double w = grid_at(s, j);
+    const double complex at = tustin(w, s->step), W = low_pass(imaginary(w), s->band_hz);
+    const double complex path = W * low_pass(at, s->smoother_hz) * hold(s, w);
+    double complex row[N_MAX], power = 1, r = W;
+    for (size_t i = 0; i < l->n; i++) {
+      row[i] = path * power;
+      r -= row[i] * l->c0[i];
+      power *= s->pole / (at + s->pole);
+    }
+    l->r[j] = creal(r);
+    l->r[N_GRID + j] = cimag(r);
+    for (size_t k = 0; k < l->n_free; k++) {
+      double complex sum = 0;
+      for (size_t i = 0; i < l->n; i++) {
+        sum += row[i] * l->N[i * l->n_free + k];
+      }
+      l->B[j * l->n_free + k] = creal(sum);
+      l->B[(N_GRID + j) * l->n_free + k] = cimag(sum);
+    }
+    l->weight[j] = 1.0 / N_GRID;
+  }
+}
+
+// x := the weighted least squares solution
+static void solve_weighted(lawson* l, double x[N_MAX]) {
+  double work[2 * N_MAX];
+  for (size_t j = 0; j < 2 * N_GRID; j++) {
+    const double root = sqrt(l->weight[j % N_GRID]);
+    l->rest[j] = root * l->r[j];
+    for (size_t k = 0; k < l->n_free; k++) {
+      l->weighted[j * l->n_free + k] = root * l->B[j * l->n_free + k];
+    }
+  }
+  (void)yoke__least_squares(2 * N_GRID, l->n_free, l->weighted, l->rest, x, DBL_EPSILON, work);
+}
+
+// The error at each frequency; returns the largest.
+static double measure(lawson* l, const double x[N_MAX]) {
+  double largest = 0;
+  for (size_t j = 0; j < N_GRID; j++) {
+    double re = l->r[j], im = l->r[N_GRID + j];
+    for (size_t k = 0; k < l->n_free; k++) {
+      re -= l->B[j * l->n_free + k] * x[k];
+      im -= l->B[(N_GRID + j) * l->n_free + k] * x[k];
+    }
+    l->error[j] = hypot(re, im);
+    largest = fmax(largest, l->error[j]);
+  }
+  return largest;
+}
+
+static void sweep(lawson* l) {
+  double x[N_MAX] = {0};
+  if (l->n_free > 0) {
+    solve_weighted(l, x);
+  }
+  const double largest = measure(l, x);
+  if (largest < l->gamma) {
+    l->gamma = largest;
+    for (size_t i = 0; i < l->n; i++) {
+      l->best[i] = l->c0[i];
+      for (size_t k = 0; k < l->n_free; k++) {
+        l->best[i] += l->N[i * l->n_free + k] * x[k];
+      }
+    }
+  }
+  double sum = 0;
+  for (size_t j = 0; j < N_GRID; j++) {
+    l->weight[j] *= largest > 0 ? l->error[j] / largest : 1;
+    sum += l->weight[j];
+  }
+  for (size_t j = 0; j < N_GRID; j++) {
+    l->weight[j] /= sum;
+  }
+}
+
+void yoke__synth_assess(yoke_synth_design* d, const double c[]) {
+  const yoke_synth_settings* s = &d->settings;
+  yoke__synth_element_init(&d->element, s->step, s->pole, s->smoother_hz, YOKE_SYNTH_DAMPING,
+                           s->order, c);
+  d->direct_gain = yoke__synth_lead_gain(&d->element) * yoke__synth_smoother_gain(&d->element);
+  d->gamma = 0;
+  d->largest_gain = 0;
+  for (size_t j = 0; j < N_GRID; j++) {
+    const double w = grid_at(s, j);
+    const yoke_synth_point at = yoke__synth_response(d, w);
+    d->gamma = fmax(
+        d->gamma, cabs(low_pass(imaginary(w), s->band_hz) * (1 - at.lead * at.hold * at.smoother)));
+    d->largest_gain = fmax(d->largest_gain, cabs(at.lead));
+  }
+}
+
+yoke_status yoke__synth_design(const yoke_synth_settings* s, size_t n_sweeps,
+                               yoke_synth_design* design, const yoke_sink* sink) {
+  *design = (yoke_synth_design){.settings = *s};
+  YOKE_TRY(yoke__synth_settings_check(s, sink));
+  lawson* l = malloc(sizeof *l);
+  if (l == NULL) {
+    return yoke_fail(sink, YOKE_NO_MEMORY, "%s", yoke_status_text(YOKE_NO_MEMORY));
+  }
+  l->n = s->order + 1;
+  l->n_free = l->n - count_rules(s);
+  l->gamma = (double)INFINITY;
+  memset(l->best, 0, sizeof l->best);
+  if (solve_rules(s, l->c0, l->N) >= 0) {
+    fill_rows(l, s);
+    const size_t n = l->n_free > 0 ? n_sweeps : 1;
+    for (size_t i = 0; i < n; i++) {
+      sweep(l);
+    }
+  }
+  yoke__synth_assess(design, l->best);
+  const bool is_found = yoke__is_finite(l->gamma) != 0;
+  double misses[3];
+  yoke__synth_constraints(s, l->best, misses);
+  free(l);
+  const double miss = fmax(fabs(misses[0]), fmax(fabs(misses[1]), fabs(misses[2])));
+  if (!is_found || !(miss <= CLOSE)) {
+    return yoke_fail(sink, YOKE_BAD_INPUT,
+                     "no element has gain 1, slope 0%s with f2 = %g Hz, a = %g rad/s, n = %zu at "
+                     "Dt = %g s, h = %g s: choose f2 and a nearer to 5 / Dt and 15 / Dt",
+                     s->is_transparent ? " and D1 D2 = 1" : "", s->smoother_hz, s->pole, s->order,
+                     s->interval, s->step);
+  }
+  return YOKE_OK;
+}

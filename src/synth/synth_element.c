@@ -1,0 +1,41 @@
+// Coefficients and rest of a coupling element; the steps are in the header.
+#include "synth/synth_element.h"
+
+#include <math.h>
+
+#define PI 3.14159265358979323846
+
+void yoke__synth_element_init(yoke_synth_element* self, double step, double pole,
+                              double smoother_hz, double damping, size_t n, const double c[]) {
+  const double x = pole * step / 2;
+  *self = (yoke_synth_element){.n = n, .g = x / (1 + x), .p = (1 - x) / (1 + x)};
+  for (size_t i = 0; i <= n; i++) {
+    self->c[i] = c[i];
+  }
+
+  // in units of k = 2 / h, so that nothing overflows
+  const double w = PI * smoother_hz * step, den = 1 + 2 * damping * w + w * w;
+  self->b[0] = w * w / den;
+  self->b[1] = 2 * self->b[0];
+  self->b[2] = self->b[0];
+  self->a[0] = 2 * (w * w - 1) / den;
+  self->a[1] = (1 - 2 * damping * w + w * w) / den;
+}
+
+double yoke__synth_lead_gain(const yoke_synth_element* self) {
+  const yoke_synth_lead empty = {0};
+  return yoke__synth_lead_output(self, &empty, 1.0);
+}
+
+void yoke__synth_lead_start(const yoke_synth_element* self, double value, yoke_synth_lead* lead) {
+  *lead = (yoke_synth_lead){0};
+  for (size_t i = 0; i < self->n; i++) {
+    lead->w[i] = value - self->g * value;
+  }
+}
+
+void yoke__synth_smoother_start(const yoke_synth_element* self, double value,
+                                yoke_synth_smoother* smoother) {
+  smoother->s[0] = value - self->b[0] * value;
+  smoother->s[1] = (self->b[2] - self->a[1]) * value;
+}
