@@ -113,6 +113,8 @@ typedef struct yoke_coupling_setup {
   const yoke_coupling_cluster* cluster;  // NULL if the method serves units one by one
   const int64_t* n_sends;                // per signal: steps of its source per exchange
   const int64_t* delays;  // per signal [exchange intervals]; NULL: see YOKE_COUPLING_DELAYS
+  bool
+      is_companion;  // the system of the file at other steps: what was designed for those of the file may be adapted
   const yoke_coupling_named* named;  // in the order of its table; NULL if the table has none
 } yoke_coupling_setup;
 

@@ -5,6 +5,7 @@
 
 #include "couple/couple_auto.h"
 #include "couple/couple_energy.h"
+#include "couple/couple_hinf.h"
 #include "couple/couple_hold.h"
 #include "couple/couple_interpolate.h"
 #include "couple/couple_mpsm.h"
@@ -12,7 +13,7 @@
 
 const yoke_coupling_ops* const yoke__coupling_methods[] = {
     &yoke__couple_auto,        &yoke__couple_hold, &yoke__couple_energy, &yoke__couple_nepce,
-    &yoke__couple_interpolate, &yoke__couple_mpsm, &yoke__couple_mbcorr,
+    &yoke__couple_interpolate, &yoke__couple_mpsm, &yoke__couple_mbcorr, &yoke__couple_hinf,
 };
 
 const size_t yoke__n_coupling_methods =

@@ -31,10 +31,17 @@ static yoke_status hold_prepare(void* memory, const yoke_coupling_setup* setup,
 
 static void hold_observe(void* memory, const yoke_coupling_moment* now, const double y[],
                          const double u_applied[]) {
-  (void)now;
   (void)u_applied;
   hold* self = memory;
   yoke_polynomial* signal = signals_of(self);
+  if (now->is_due != NULL) {
+    for (size_t i = 0; i < self->n_signals; i++) {
+      if (now->is_due[i]) {
+        yoke__polynomial_observe(&signal[i], y[i]);
+      }
+    }
+    return;
+  }
   for (size_t i = 0; i < self->n_signals; i++, signal++) {
     yoke__polynomial_observe(signal, y[i]);
   }
@@ -96,6 +103,7 @@ yoke_polynomial* yoke__couple_hold_signals(void* self) {
 const yoke_coupling_ops yoke__couple_hold = {
     .name = "hold",
     .form = YOKE_FORM_POLYNOMIAL,
+    .flags = YOKE_COUPLING_FRESH,
     .text = "polynomial extrapolation of order 0 to 3 from the last samples",
     .size = hold_size,
     .prepare = hold_prepare,

@@ -357,7 +357,10 @@ typedef struct yoke_state {
   bool* is_tap_jumped;     // per tap into a law or fresh unit: a jump waits for its next exchange
   bool* is_reset_due;      // per signal of the coupling groups: a jump comes with its next sample
   bool* is_lost;           // per signal: work of one exchange
-  bool* is_fifo_jump;      // per number in the delay lines: it comes after a jump
+  bool*
+      is_due_signal;  // per signal, work of one exchange: it is observed by this call, or comes after a jump
+  bool* is_seen_signal;  // and it has been at this exchange point
+  bool* is_fifo_jump;    // per number in the delay lines: it comes after a jump
 
   yoke_mailbox mail;  // values written from outside
 
@@ -526,6 +529,11 @@ yoke_status yoke__master_steer_typed(const yoke_system* system, const yoke_state
 // A unit has failed: whether the slot goes on without it, its last outputs held.
 bool yoke__master_keep_unit(const yoke_system* system, yoke_state* state, size_t unit);
 // What others want to know of call j: strips for the ledger, values for coupling methods.
+// What a method says for its unit between exchanges, so many ticks after the present slot.
+void yoke__master_ask(const yoke_system* system, yoke_state* state, const yoke_group* group,
+                      int64_t ticks);
+void yoke__master_send_value(const yoke_system* system, yoke_state* state,
+                             const yoke_group_send* send, int64_t count, double y);
 void yoke__master_keep_call(const yoke_system* system, yoke_state* state,
                             const yoke_system_unit* su, int64_t j, const double y[]);
 // Units on threads of their own (master_own.c), which have a way of their own in a run by the clock alone. Memory; the start of

@@ -175,9 +175,13 @@ typedef enum intake_part {
   TAKE_NUMBERS,          // no typed values
 } intake_part;
 
-// inputs of one intake; samples for coupling groups go straight to the inputs too, as their value at this instant
+static void refresh_group(const yoke_system* system, const yoke_group* group, yoke_state* state,
+                          const double y[], int64_t count, size_t entry);
+
+// inputs of one intake; samples for coupling groups go straight to the inputs too, as their value at this instant, but for
+// methods that have a say in it. entry: of refresh_order, counted from 1; 0: after all of them
 static void run_intake(const yoke_system* system, yoke_state* state, size_t index, const double y[],
-                       intake_part part) {
+                       intake_part part, size_t entry) {
   const yoke_intake* intake = &system->intakes[index];
   run_copies(intake, y, state->u);
   for (size_t i = 0; i < intake->n_taps; i++) {
@@ -191,7 +195,10 @@ static void run_intake(const yoke_system* system, yoke_state* state, size_t inde
   }
   for (size_t g = 0; g < intake->n_groups; g++) {
     const yoke_group* group = &system->groups[intake->groups[g]];
-    for (size_t i = 0; i < group->setup.n_signals; i++) {
+    if (group->is_fresh && entry > 0) {
+      refresh_group(system, group, state, y, state->intake_count[index], entry);
+    }
+    for (size_t i = 0; i < group->setup.n_signals && !group->is_fresh; i++) {
       state->u[group->taps[i].to] =
           yoke__master_tap(state, &group->taps[i], y, state->intake_count[index]);
     }
@@ -302,12 +309,19 @@ static void foretell(const yoke_system* system, const yoke_group* group, yoke_st
 }
 
 // A sample that stands in for a lost one is no sample: it is foretold, or history that would use it starts anew.
+// is_due: signals that are looked at; NULL: all, and the probes.
 static YOKE_NOINLINE void note_losses(const yoke_system* system, const yoke_group* group,
-                                      yoke_state* state, int64_t count) {
+                                      yoke_state* state, int64_t count, const bool is_due[]) {
   bool* is_lost = state->is_lost + group->first_signal;
   bool has_loss = false, is_all = false;
+  if (is_due != NULL) {
+    memset(is_lost, 0, group->setup.n_signals * sizeof *is_lost);
+  }
   for (size_t i = 0; i < group->n_validities; i++) {
     const yoke_validity* v = &group->validities[i];
+    if (is_due != NULL && (v->signal == YOKE_NOT_FOUND || !is_due[v->signal])) {
+      continue;
+    }
     const yoke_unit* unit = &system->units[v->unit].unit;
     yoke_sample_info info = {.is_valid = true};
     bool is_bad = (system->units[v->unit].is_own && yoke__master_is_held(state, v->unit)) ||
@@ -330,44 +344,143 @@ static YOKE_NOINLINE void note_losses(const yoke_system* system, const yoke_grou
   }
 }
 
-// One coupling group takes its sample. A jump arrives with the sample that follows it, also through a delay line.
-static void sample_group(const yoke_system* system, const yoke_group* group, yoke_state* state,
-                         const double y[], int64_t count) {
-  double* sample = state->group_numbers + group->sample;
-  bool* is_reset_due = state->is_reset_due + group->first_signal;
-  bool has_jump = false;
-  for (size_t i = 0; i < group->setup.n_signals; i++) {
-    const yoke_tap* tap = &group->taps[i];
-    sample[i] = yoke__master_tap(state, tap, y, count);
-    if (tap->delay > 0) {
-      bool* mark = &state->is_fifo_jump[tap->fifo + (size_t)(count % tap->delay)];
-      const bool arrives = *mark;
-      *mark = is_reset_due[i];
-      is_reset_due[i] = arrives;
-      push_delay(state, tap, y, count);
-    }
-    has_jump = has_jump || is_reset_due[i];
+// The sample of one signal. True: it comes after a jump. A jump arrives with the sample that follows it, also through a delay line.
+static bool take_sample(const yoke_group* group, yoke_state* state, size_t signal, const double y[],
+                        int64_t count) {
+  const yoke_tap* tap = &group->taps[signal];
+  state->group_numbers[group->sample + signal] = yoke__master_tap(state, tap, y, count);
+  return tap->delay > 0 ? state->is_fifo_jump[tap->fifo + (size_t)(count % tap->delay)]
+                        : state->is_reset_due[group->first_signal + signal];
+}
+
+// What its delay line takes when everything has been evaluated; a jump is on its way from then on.
+static void end_sample(const yoke_group* group, yoke_state* state, size_t signal, const double y[],
+                       int64_t count) {
+  const yoke_tap* tap = &group->taps[signal];
+  bool* is_reset_due = &state->is_reset_due[group->first_signal + signal];
+  if (tap->delay > 0) {
+    state->is_fifo_jump[tap->fifo + (size_t)(count % tap->delay)] = *is_reset_due;
+    push_delay(state, tap, y, count);
   }
-  void* self = state->group_memory + group->self;
-  if (has_jump) {
-    group->ops->reset(self, YOKE_RESET_DISCONTINUITY, is_reset_due);
-    memset(is_reset_due, 0, group->setup.n_signals * sizeof *is_reset_due);
-  }
-  if (group->n_validities > 0) {
-    note_losses(system, group, state, count);
-  }
+  *is_reset_due = false;
+}
+
+static void take_probes(const yoke_group* group, yoke_state* state, const double y[]) {
+  double* sample = state->group_numbers + group->sample + group->setup.n_signals;
   for (size_t i = 0; i < group->setup.n_probes; i++) {
-    sample[group->setup.n_signals + i] =
-        y[group->probes[i]] * group->probe_scale[i] + group->probe_offset[i];
+    sample[i] = y[group->probes[i]] * group->probe_scale[i] + group->probe_offset[i];
   }
+}
+
+static void observe_group(const yoke_system* system, const yoke_group* group, yoke_state* state,
+                          int64_t count, const bool is_due[]) {
   // a chosen step holds for the whole system
   const bool is_adaptive = system->is_adaptive;
   const double h = is_adaptive ? state->slot_h : group->setup.interval;
-  const yoke_coupling_moment now = {count, count == 0 ? 0 : h,
-                                    is_adaptive && count > 0 ? state->slot_h_next : h,
-                                    state->workers[group - system->groups]};
+  const yoke_coupling_moment now = {.k = count,
+                                    .h_last = count == 0 ? 0 : h,
+                                    .h_next = is_adaptive && count > 0 ? state->slot_h_next : h,
+                                    .worker = state->workers[group - system->groups],
+                                    .is_due = is_due};
   const double* input = state->group_numbers + group->input;
-  group->ops->observe(self, &now, sample, count == 0 ? NULL : input);
+  group->ops->observe(state->group_memory + group->self, &now, state->group_numbers + group->sample,
+                      count == 0 ? NULL : input);
+}
+
+// One coupling group takes its sample.
+static void sample_group(const yoke_system* system, const yoke_group* group, yoke_state* state,
+                         const double y[], int64_t count) {
+  bool* is_after_jump = state->is_due_signal + group->first_signal;
+  bool has_jump = false;
+  for (size_t i = 0; i < group->setup.n_signals; i++) {
+    is_after_jump[i] = take_sample(group, state, i, y, count);
+    end_sample(group, state, i, y, count);
+    has_jump = has_jump || is_after_jump[i];
+  }
+  if (has_jump) {
+    group->ops->reset(state->group_memory + group->self, YOKE_RESET_DISCONTINUITY, is_after_jump);
+  }
+  if (group->n_validities > 0) {
+    note_losses(system, group, state, count, NULL);
+  }
+  take_probes(group, state, y);
+  observe_group(system, group, state, count, NULL);
+}
+
+// ---- groups of fresh units, whose methods know of it (YOKE_COUPLING_FRESH)
+
+#define AFTER_ALL SIZE_MAX  // entries of refresh_order
+
+// Signals that are final before this entry of refresh_order, and were not observed yet. False: none.
+static bool find_due(const yoke_group* group, const yoke_state* state, size_t entry) {
+  bool* is_due = state->is_due_signal + group->first_signal;
+  const bool* is_seen = state->is_seen_signal + group->first_signal;
+  bool is_any = false;
+  for (size_t i = 0; i < group->setup.n_signals; i++) {
+    is_due[i] = !is_seen[i] && (entry == AFTER_ALL || group->final_at[i] < entry);
+    is_any = is_any || is_due[i];
+  }
+  return is_any;
+}
+
+// They are observed, which takes the jumps and losses that they bring into account.
+static void sample_due(const yoke_system* system, const yoke_group* group, yoke_state* state,
+                       const double y[], int64_t count) {
+  const bool* is_due = state->is_due_signal + group->first_signal;
+  bool* is_lost = state->is_lost + group->first_signal;
+  bool has_jump = false;
+  memset(is_lost, 0, group->setup.n_signals * sizeof *is_lost);
+  for (size_t i = 0; i < group->setup.n_signals; i++) {
+    if (is_due[i]) {
+      is_lost[i] = take_sample(group, state, i, y, count);
+      has_jump = has_jump || is_lost[i];
+      state->is_seen_signal[group->first_signal + i] = true;
+    }
+  }
+  if (has_jump) {
+    group->ops->reset(state->group_memory + group->self, YOKE_RESET_DISCONTINUITY, is_lost);
+  }
+  if (group->n_validities > 0) {
+    note_losses(system, group, state, count, is_due);
+  }
+  take_probes(group, state, y);
+  observe_group(system, group, state, count, is_due);
+}
+
+// What the method says at exchange point `count`: for signals that have been observed there, or that it delays itself.
+static void ask_now(const yoke_group* group, yoke_state* state, int64_t count) {
+  double* u = state->group_numbers + group->derivatives;
+  const int64_t* delays = group->setup.delays;
+  group->ops->input(state->group_memory + group->self, group->sink, 0, u);
+  for (size_t i = 0; i < group->setup.n_signals; i++) {
+    if (state->is_seen_signal[group->first_signal + i] ||
+        (delays != NULL && delays[i] > 0 && count > 0)) {
+      state->u[group->taps[i].to] = u[i];
+    }
+  }
+}
+
+// What the unit is evaluated with at this entry of refresh_order. An exchange point is announced also where nothing is due yet:
+// signals that the method delays itself move on.
+static void refresh_group(const yoke_system* system, const yoke_group* group, yoke_state* state,
+                          const double y[], int64_t count, size_t entry) {
+  if (find_due(group, state, entry) || group->setup.delays != NULL) {
+    sample_due(system, group, state, y, count);
+  }
+  ask_now(group, state, count);
+}
+
+// The rest of them, when everything has been evaluated.
+static void sample_rest(const yoke_system* system, const yoke_group* group, yoke_state* state,
+                        const double y[], int64_t count) {
+  if (find_due(group, state, AFTER_ALL)) {
+    sample_due(system, group, state, y, count);
+  }
+  ask_now(group, state, count);
+  for (size_t i = 0; i < group->setup.n_signals; i++) {
+    end_sample(group, state, i, y, count);
+  }
+  memset(state->is_seen_signal + group->first_signal, 0, group->setup.n_signals * sizeof(bool));
 }
 
 // The same where nothing is delayed and nothing has jumped. Every such group takes a sample in every slot.
@@ -380,7 +493,7 @@ static inline void sample_group_plain(const yoke_system* system, yoke_hot_group*
     sample[i] = y[inlet->from] * inlet->gain + inlet->offset;
   }
   if (hot->has_validities) {
-    note_losses(system, hot->group, state, count);
+    note_losses(system, hot->group, state, count, NULL);
   }
   hot->now.k = count;
   if (system->is_adaptive) {
@@ -434,7 +547,8 @@ static void close_intake(const yoke_system* system, yoke_state* state, size_t in
   const yoke_intake* intake = &system->intakes[index];
   const int64_t count = state->intake_count[index];
   for (size_t g = 0; g < intake->n_groups; g++) {
-    sample_group(system, &system->groups[intake->groups[g]], state, y, count);
+    const yoke_group* group = &system->groups[intake->groups[g]];
+    (group->is_fresh ? sample_rest : sample_group)(system, group, state, y, count);
     state->group_since[intake->groups[g]] = 0;
   }
   for (size_t i = 0; i < intake->n_taps; i++) {
@@ -463,10 +577,17 @@ void yoke__master_mark_due(const yoke_system* system, yoke_state* state) {
 // ---------------------------------------------------------------------------------------------------------
 // laws and fresh units
 
+// between exchange points a unit whose inputs move is evaluated at the end of its steps
+static bool is_between_due(const yoke_system* system, const yoke_state* state, size_t unit) {
+  const yoke_system_unit* su = &system->units[unit];
+  return su->is_fresh_between && (su->n_slots <= 1 || state->n_slots % su->n_slots == 0);
+}
+
 static bool is_refresh_due(const yoke_system* system, const yoke_state* state, size_t unit) {
   const size_t first = system->unit_intake[unit], last = system->unit_intake[unit + 1];
   // a law without inputs may still depend on time; what a unit's step gave is right for open inputs
-  bool is_due = first == last && system->units[unit].is_law;
+  bool is_due =
+      (first == last && system->units[unit].is_law) || is_between_due(system, state, unit);
   for (size_t i = first; i < last; i++) {
     is_due = is_due || state->intake_due[i];
   }
@@ -487,8 +608,20 @@ static double time_of(const yoke_system* system, yoke_state* state, size_t unit)
   return state->unit_t[unit];
 }
 
+// inputs of an intake that is not due, as the methods move them
+static void move_inputs(const yoke_system* system, yoke_state* state, size_t index) {
+  const yoke_intake* intake = &system->intakes[index];
+  for (size_t g = 0; g < intake->n_groups; g++) {
+    const yoke_group* group = &system->groups[intake->groups[g]];
+    if (group->is_fresh) {
+      yoke__master_ask(system, state, group, 0);
+    }
+  }
+}
+
 // inputs from the newest outputs, then the outputs that follow from them
-static yoke_status evaluate(const yoke_system* system, yoke_state* state, size_t unit, double t) {
+static yoke_status evaluate(const yoke_system* system, yoke_state* state, size_t unit, double t,
+                            size_t entry) {
   const yoke_system_unit* su = &system->units[unit];
   const bool is_gs = system->scenario->scheme == YOKE_GAUSS_SEIDEL;
   const intake_part part = !is_gs ? TAKE_ALL : su->is_law ? TAKE_ALL_BUT_DELAYED : TAKE_NUMBERS;
@@ -497,7 +630,9 @@ static yoke_status evaluate(const yoke_system* system, yoke_state* state, size_t
   }
   for (size_t i = system->unit_intake[unit]; i < system->unit_intake[unit + 1]; i++) {
     if (state->intake_due[i]) {
-      run_intake(system, state, i, state->y_seen, part);
+      run_intake(system, state, i, state->y_seen, part, entry);
+    } else if (is_between_due(system, state, unit)) {
+      move_inputs(system, state, i);
     }
   }
   YOKE_TRY(yoke__master_set_typed(system, state, unit, &state->failure));
@@ -521,7 +656,8 @@ static yoke_status evaluate(const yoke_system* system, yoke_state* state, size_t
 }
 
 // Under Gauss-Seidel a fresh unit only shows what its outputs would be: the inputs it steps with are those of its turn.
-static yoke_status refresh_unit(const yoke_system* system, yoke_state* state, size_t unit) {
+static yoke_status refresh_unit(const yoke_system* system, yoke_state* state, size_t unit,
+                                size_t entry) {
   if (state->pace != NULL && yoke__pace_leaves_out(state->pace, unit)) {
     return YOKE_OK;
   }
@@ -532,7 +668,7 @@ static yoke_status refresh_unit(const yoke_system* system, yoke_state* state, si
   if (is_shown_only) {
     memcpy(kept, state->u + su->u, su->unit.n_u * sizeof *kept);
   }
-  YOKE_TRY(evaluate(system, state, unit, t));
+  YOKE_TRY(evaluate(system, state, unit, t, entry));
   if (state->has_tap_jumps) {
     pass_jumps(system, state, unit);
   }
@@ -548,6 +684,22 @@ static yoke_status refresh_unit(const yoke_system* system, yoke_state* state, si
   return YOKE_OK;
 }
 
+// What was sent of the last call of the slot had not been evaluated yet. The first exchange is no call's.
+static void send_late(const yoke_system* system, yoke_state* state, size_t unit, size_t entry) {
+  const yoke_system_unit* su = &system->units[unit];
+  if (state->n_slots == 0 || (su->n_slots > 1 && state->n_slots % su->n_slots != 0) ||
+      (state->pace != NULL && yoke__pace_leaves_out(state->pace, unit))) {
+    return;
+  }
+  for (const yoke_group_send* send = system->sends + su->first_send;
+       send < system->sends + su->first_send + su->n_sends; send++) {
+    if (send->late_at == entry) {
+      yoke__master_send_value(system, state, send, state->group_since[send->group] / su->period,
+                              state->y_seen[send->tap->from]);
+    }
+  }
+}
+
 yoke_status yoke__master_refresh(const yoke_system* system, yoke_state* state, const size_t units[],
                                  size_t n) {
   if (state->has_events) {
@@ -559,8 +711,11 @@ yoke_status yoke__master_refresh(const yoke_system* system, yoke_state* state, c
     if (is_refresh_due(system, state, units[k])) {
       yoke__call_prepare(call, "refresh", state->t);
       yoke__call_name(call, system->units[units[k]].name);
-      status = refresh_unit(system, state, units[k]);
+      status = refresh_unit(system, state, units[k], k + 1);
       yoke__call_name(call, NULL);
+    }
+    if (system->units[units[k]].has_late_sends && status >= 0) {
+      send_late(system, state, units[k], k + 1);
     }
   }
   return status < 0 ? status : YOKE_OK;
@@ -576,7 +731,7 @@ void yoke__master_take_in(const yoke_system* system, yoke_state* state, size_t u
   }
   for (size_t i = system->unit_intake[unit]; i < system->unit_intake[unit + 1]; i++) {
     if (state->intake_due[i]) {
-      run_intake(system, state, i, state->y_seen, TAKE_ALL);
+      run_intake(system, state, i, state->y_seen, TAKE_ALL, 0);
       close_intake(system, state, i, state->y_seen);
     }
   }
@@ -621,7 +776,7 @@ static YOKE_NOINLINE yoke_status exchange_any(const yoke_system* system, yoke_st
   // fresh units' own too: what they feed themselves, also through laws, was not there when they were evaluated
   for (size_t i = 0; i < system->n_intakes; i++) {
     if (state->intake_due[i]) {
-      run_intake(system, state, i, state->y, TAKE_ALL);
+      run_intake(system, state, i, state->y, TAKE_ALL, 0);
     }
   }
   for (size_t i = 0; i < system->n_intakes; i++) {

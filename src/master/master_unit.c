@@ -195,11 +195,15 @@ static double late_part(const yoke_system* system, const yoke_state* state, size
   return yoke__is_finite(sum) ? sum : 0;
 }
 
-void yoke__master_keep_call(const yoke_system* system, yoke_state* state,
-                            const yoke_system_unit* su, int64_t j, const double y[]) {
-  if (su->has_through_sends) {
-    look_to_end(system, state, su, j);
-  }
+void yoke__master_send_value(const yoke_system* system, yoke_state* state,
+                             const yoke_group_send* send, int64_t count, double y) {
+  const yoke_group* group = &system->groups[send->group];
+  group->ops->send(state->group_memory + group->self, send->signal, count,
+                   y * send->tap->gain + send->tap->offset);
+}
+
+static void keep_strips(const yoke_system* system, yoke_state* state, const yoke_system_unit* su,
+                        int64_t j, const double y[]) {
   for (const yoke_strip* strip = system->strips + su->first_strip;
        strip < system->strips + su->first_strip + su->n_strips; strip++) {
     double* to = state->strips + strip->at + (size_t)j * 2 * strip->n;
@@ -208,14 +212,61 @@ void yoke__master_keep_call(const yoke_system* system, yoke_state* state,
       to[strip->n + i] = y[strip->out[i]];
     }
   }
+}
+
+static void keep_sends(const yoke_system* system, yoke_state* state, const yoke_system_unit* su,
+                       int64_t j, const double y[]) {
+  if (su->has_through_sends) {
+    look_to_end(system, state, su, j);
+  }
   for (const yoke_group_send* send = system->sends + su->first_send;
        send < system->sends + su->first_send + su->n_sends; send++) {
-    const yoke_group* group = &system->groups[send->group];
+    if (send->late_at > 0 && j + 1 == su->n_steps) {
+      continue;
+    }
     const int64_t count = (state->group_since[send->group] + (j + 1) * su->period) / su->period;
     const double late = send->through > 0 ? late_part(system, state, send->through) : 0;
-    group->ops->send(state->group_memory + group->self, send->signal, count,
-                     (y[send->tap->from] + late) * send->tap->gain + send->tap->offset);
+    yoke__master_send_value(system, state, send, count, y[send->tap->from] + late);
   }
+}
+
+void yoke__master_keep_call(const yoke_system* system, yoke_state* state,
+                            const yoke_system_unit* su, int64_t j, const double y[]) {
+  keep_strips(system, state, su, j, y);
+  keep_sends(system, state, su, j, y);
+}
+
+void yoke__master_ask(const yoke_system* system, yoke_state* state, const yoke_group* group,
+                      int64_t ticks) {
+  double* u = state->group_numbers + group->derivatives;
+  const int64_t since = state->group_since[group->sampler] + ticks;
+  group->ops->input(state->group_memory + group->self, group->sink,
+                    yoke__clock_seconds(&system->clock, since), u);
+  for (size_t i = 0; i < group->setup.n_signals; i++) {
+    state->u[group->taps[i].to] = u[i];
+  }
+}
+
+// The outputs of a fresh unit after a call, with its inputs as they are then. The ledger keeps what the step returned.
+static yoke_status refresh_call(const yoke_system* system, yoke_state* state, size_t unit,
+                                int64_t j, double t, double y[], yoke_failure* failure) {
+  const yoke_system_unit* su = &system->units[unit];
+  for (size_t g = su->first_group; g < su->first_group + su->n_groups; g++) {
+    const yoke_group* group = &system->groups[g];
+    if (group->is_fresh) {
+      yoke__master_ask(system, state, group, (j + 1) * su->period);
+    }
+  }
+  if (su->is_steered && state->pace != NULL) {
+    yoke__master_steer(system, state, su, state->u, false);
+  }
+  yoke_status status = yoke__unit_set_inputs(&su->unit, state->u + su->u);
+  if (status >= 0) {
+    status = su->unit.ops->refresh(su->unit.self, t);
+  }
+  return status < 0 ? yoke__master_fail_unit(failure, system, unit, status, t,
+                                             "outputs could not be refreshed")
+                    : yoke__master_get_outputs(system, unit, t, y + su->y, failure);
 }
 
 // One call goes into the row of the tape; a full one is left as it is.
@@ -339,7 +390,11 @@ yoke_status yoke__master_advance(const yoke_system* system, yoke_state* state, s
     YOKE_TRY(yoke__master_call_step(system, state, unit, t, h, failure));
     if (is_kept) {
       YOKE_TRY(yoke__master_get_outputs(system, unit, t + h, y + su->y, failure));
-      yoke__master_keep_call(system, state, su, j, y);
+      keep_strips(system, state, su, j, y);
+      if (su->is_fresh_between && j + 1 < su->n_steps) {
+        YOKE_TRY(refresh_call(system, state, unit, j, t + h, y, failure));
+      }
+      keep_sends(system, state, su, j, y);
     }
     if (su->n_flows > 0) {
       YOKE_TRY(yoke__master_send(system, state, unit, t, h, y, failure));

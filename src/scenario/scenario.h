@@ -344,6 +344,7 @@ typedef struct yoke_scenario_connection {
   int64_t exchange_parts;       // of companions: so many exchanges in a macro step; 0: not given
   bool is_of_unit;              // it stands in a unit, not under `connections`
   bool is_held, is_auto;        // `method: hold`, `method: auto`: no coupling of a set serves it
+  const yoke_node* coupling;    // NULL or the map {method: ..., parameters}
   yoke_scenario_average average;
   yoke_place place;
   yoke_place order_place;
@@ -441,6 +442,7 @@ typedef struct yoke_scenario_trust {
 typedef struct yoke_scenario {
   yoke_arena arena;              // owns everything below
   bool has_errors;               // parts could not be read: see yoke__scenario_read_parts
+  bool is_companion;             // it was made from another one: scenario_companion.h
   const yoke_node* tree;         // the file with --set applied
   const char* path;              // as given
   const char* directory;         // folder of the file; of an archive: where it is unpacked

@@ -75,8 +75,7 @@ static const char* method_of(yoke_reader* reader, const yoke_node* map, yoke_pla
   return yoke__read_text(reader, node, &method) ? method : NULL;
 }
 
-static void read_bond_coupling(yoke_reader* reader, const yoke_node* node, void* field,
-                               const void* rule) {
+void yoke__key_coupling(yoke_reader* reader, const yoke_node* node, void* field, const void* rule) {
   (void)rule;
   yoke_place place = node->place;
   if (!yoke__node_is_null(node) &&
@@ -97,7 +96,7 @@ static const yoke_key bond_keys[] = {
     {"action", read_action, &yoke__shape_value, 0, NULL},
     {"rate", read_rate, &yoke__shape_value, 0, NULL},
     {"sign", read_sign, &yoke__shape_value, OF(sign), &sign_range},
-    {"coupling", read_bond_coupling, &yoke__shape_free, OF(coupling), NULL},
+    {"coupling", yoke__key_coupling, &yoke__shape_free, OF(coupling), NULL},
     {"residual", yoke__key_choice, &yoke__shape_value, OF(residual), residuals},
     {"mu", yoke__key_number, &yoke__shape_value, OF(mu), &mu_range},
     {"energy", yoke__key_number, &yoke__shape_value, OF(energy), &yoke__range_positive},

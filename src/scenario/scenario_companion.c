@@ -198,6 +198,7 @@ static void change(maker* m, const yoke_scenario* from, const yoke_companion_uni
   divide(m, &to->adaptive.max, by);
   for (size_t i = 0; i < n_all; i++) {
     divide(m, &connections[i].exchange, by);
+    connections[i].coupling = recipe->method != NULL ? NULL : thin_map(m, connections[i].coupling);
     if (recipe->method != NULL) {
       connections[i].order = recipe->order;
       connections[i].has_order = recipe->order > 0;
@@ -236,6 +237,7 @@ yoke_status yoke__scenario_companion(const yoke_scenario* original,
     return YOKE_NO_MEMORY;
   }
   *m.to = *original;
+  m.to->is_companion = true;
   m.to->arena = (yoke_arena){0};
   m.to->netlist = NULL;
   m.to->temp = NULL;

@@ -1,5 +1,5 @@
 // The section `connections`: "a.x -> b.y" or the long map {from, to, gain, offset, order, delay,
-// exchange, method, average}.
+// exchange, method, coupling, average}.
 #include "base/base_check.h"
 #include "scenario/scenario_reader.h"
 
@@ -14,7 +14,7 @@ static void read_order(yoke_reader* reader, const yoke_node* node, void* field, 
   }
 }
 
-// Other methods need more than one connection: they are named under bonds and couplings.
+// Other methods have settings: those of one connection stand in its `coupling`.
 static void read_method(yoke_reader* reader, const yoke_node* node, void* field, const void* rule) {
   static const char* const methods[] = {"hold", "auto", NULL};
   (void)rule;
@@ -47,6 +47,7 @@ static const yoke_key connection_keys[] = {
     {"delay", yoke__key_time, &yoke__shape_value, OF(delay), &yoke__range_not_negative},
     {"exchange", yoke__key_time, &yoke__shape_value, OF(exchange), &yoke__range_positive},
     {"method", read_method, &yoke__shape_value, 0, NULL},
+    {"coupling", yoke__key_coupling, &yoke__shape_free, OF(coupling), NULL},
     {"average", read_average, &yoke__shape_value, 0, NULL},
 };
 

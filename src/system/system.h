@@ -72,7 +72,11 @@ typedef struct yoke_system_unit {
   const yoke_scenario_unit* source;
   yoke_unit unit;
   bool is_law;
-  bool is_fresh;    // outputs are read again with the new inputs at exchange points
+  bool is_fresh;  // outputs are read again with the new inputs at exchange points
+  size_t*
+      refresh_at;  // per variable of a fresh unit: 1 + the entry of refresh_order that gives its final value; 0: its step
+  bool
+      is_fresh_between;  // and after every other call: its inputs move between exchanges (YOKE_COUPLING_FRESH)
   int thread;       // all calls to it come from there
   int64_t n_calls;  // of a macro step, by `calls`; 0: it has a step of its own
   bool is_paced;    // their number is left to `calls: auto`
@@ -91,6 +95,7 @@ typedef struct yoke_system_unit {
   size_t first_strip, n_strips;  // where its values between exchanges go
   size_t first_send, n_sends;
   bool has_through_sends;          // some of them are brought up to date
+  bool has_late_sends;             // some of them wait for the unit to be evaluated
   size_t first_flow, n_flows;      // metered connections that it feeds, in flows,
   size_t first_inflow, n_inflows;  // and that feed it, in inflows
   const size_t* integrals;         // outputs of which it gives the integral over each of its steps
@@ -126,15 +131,24 @@ typedef struct yoke_system_action {
   double to, over;
 } yoke_system_action;
 
+// An output that the settings of a coupling method name.
+typedef struct yoke_system_named {
+  size_t key;  // of ops->signals
+  size_t unit, variable, element, n;
+} yoke_system_named;
+
 // A coupling method with its settings, and whom it serves.
 typedef struct yoke_system_method {
   const yoke_coupling_ops* ops;
   const double* parameters;  // ops->n_parameters
   const char* const* files;  // ops->n_files
-  size_t bond;               // YOKE_NOT_FOUND: it serves connections, not a bond
-  const char* owner;         // "bond 'spring'", for messages
-  const char* name;          // of the bond or coupling
-  bool is_own;               // of a shared library of the user's
+  const yoke_system_named*
+      named;  // signals that the settings name, in the order of the method's table
+  size_t n_named;
+  size_t bond;        // YOKE_NOT_FOUND: it serves connections, not a bond
+  const char* owner;  // "bond 'spring'", for messages
+  const char* name;   // of the bond or coupling
+  bool is_own;        // of a shared library of the user's
   yoke_place place;
 } yoke_system_method;
 
@@ -297,7 +311,11 @@ typedef struct yoke_group {
   size_t input;            // then its inputs
   size_t derivatives;      // and their derivatives
   bool is_mean;            // the unit gets means over its calls
-  size_t first_signal;     // number of its first signal among those of all groups
+  // the unit is fresh and the method takes part in that: per signal 1 + the entry of refresh_order after which its sample is
+  // final, 0: from the start
+  bool is_fresh;
+  const size_t* final_at;
+  size_t first_signal;  // number of its first signal among those of all groups
 } yoke_group;
 
 // Something kept after every call of a unit between two exchanges: for the ledger, or for a coupling method.
@@ -311,6 +329,8 @@ typedef struct yoke_group_send {
   size_t group, signal;
   const yoke_tap* tap;
   size_t through;  // 1 + the output in `throughs`, which is brought up to date; 0: as it is
+  size_t
+      late_at;  // 1 + the entry of refresh_order behind which the last one of a slot is sent; 0: at once
 } yoke_group_send;
 
 // One direction of a bond, resolved.

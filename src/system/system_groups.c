@@ -1,4 +1,5 @@
 // Coupling groups: the taps that one method serves together, with what the method needs to know of them.
+#include "couple/couple_hold.h"
 #include "system/system.h"
 
 // A polynomial matters only to units that are called more than once per exchange or that take derivatives.
@@ -102,6 +103,94 @@ static yoke_status add_probes(yoke_system* system, yoke_group* group) {
   return YOKE_OK;
 }
 
+// What the settings of the method name, behind the probes that are there.
+static yoke_status add_named(yoke_system* system, yoke_group* group) {
+  const yoke_system_method* method = &system->methods[group->method];
+  const size_t n_old = group->setup.n_probes;
+  size_t n = n_old;
+  for (size_t i = 0; i < method->n_named; i++) {
+    n += method->named[i].n;
+  }
+  size_t* probes = yoke__arena_array(&system->arena, n + 1, sizeof *probes);
+  double* scale = yoke__arena_array(&system->arena, n + 1, sizeof *scale);
+  double* offset = yoke__arena_array(&system->arena, n + 1, sizeof *offset);
+  yoke_coupling_named* named =
+      yoke__arena_array(&system->arena, method->ops->n_signals + 1, sizeof *named);
+  YOKE_TRY_MEMORY(probes && scale && offset && named);
+  for (size_t i = 0; i < n_old; i++) {
+    probes[i] = group->probes[i];
+    scale[i] = group->probe_scale[i];
+    offset[i] = group->probe_offset[i];
+  }
+  size_t at = n_old;
+  for (size_t key = 0; key < method->ops->n_signals; key++) {
+    named[key].first = group->setup.n_signals + at;
+    for (size_t i = 0; i < method->n_named; i++) {
+      const yoke_system_named* one = &method->named[i];
+      const yoke_system_unit* unit = &system->units[one->unit];
+      for (size_t j = 0; one->key == key && j < one->n; j++, at++) {
+        probes[at] = unit->y + unit->unit.dense[one->variable] + one->element + j;
+        scale[at] = 1;
+      }
+    }
+    named[key].n = group->setup.n_signals + at - named[key].first;
+  }
+  group->probes = probes;
+  group->probe_scale = scale;
+  group->probe_offset = offset;
+  group->setup.n_probes = n;
+  group->setup.named = named;
+  return YOKE_OK;
+}
+
+// A method that delays its signals itself gets them undelayed.
+static yoke_status take_delays(yoke_system* system, yoke_group* group, yoke_tap taps[]) {
+  int64_t* delays = yoke__arena_array(&system->arena, group->setup.n_signals + 1, sizeof *delays);
+  YOKE_TRY_MEMORY(delays);
+  for (size_t i = 0; i < group->setup.n_signals; i++) {
+    delays[i] = taps[i].delay;
+    taps[i].delay = 0;
+  }
+  group->setup.delays = delays;
+  return YOKE_OK;
+}
+
+// Where in refresh_order the sample of a signal is final. What is delayed reaches the unit an exchange later at the earliest:
+// it may come last.
+static yoke_status find_finals(yoke_system* system, yoke_group* group) {
+  const size_t n = group->setup.n_signals;
+  size_t* final_at = yoke__arena_array(&system->arena, n + 1, sizeof *final_at);
+  YOKE_TRY_MEMORY(final_at);
+  for (size_t i = 0; i < n; i++) {
+    const yoke_system_link* link = &system->links[group->taps[i].link];
+    const size_t* refresh_at = system->units[link->from_unit].refresh_at;
+    const bool is_own_delay = group->setup.delays != NULL && group->setup.delays[i] > 0;
+    final_at[i] = is_own_delay               ? SIZE_MAX
+                  : group->taps[i].delay > 0 ? 0
+                  : refresh_at == NULL       ? 0
+                                             : refresh_at[link->from_variable];
+  }
+  group->final_at = final_at;
+  group->is_fresh = true;
+  return YOKE_OK;
+}
+
+// Does an output of the unit follow a signal of the group that moves between exchanges?
+static bool moves_outputs(const yoke_system* system, const yoke_group* group) {
+  const yoke_system_unit* unit = &system->units[group->unit];
+  const bool is_hold = group->ops == &yoke__couple_hold;
+  for (size_t i = 0; i < group->setup.n_signals; i++) {
+    const size_t input = system->links[group->taps[i].link].to_variable;
+    for (size_t k = 0; k < unit->unit.info->n_feedthrough; k++) {
+      if (unit->unit.info->feedthrough[k].input == input &&
+          (!is_hold || group->setup.orders[i] > 0)) {
+        return group->every * system->slot > unit->period;
+      }
+    }
+  }
+  return false;
+}
+
 // samples from ports and emulated links may be missing, and those of units that came late
 static bool may_be_missing(const yoke_system_unit* unit) {
   return unit->is_own || unit->unit.ops->sample_info != NULL;
@@ -159,6 +248,7 @@ yoke_status yoke__system_fill_signals(yoke_system* system, yoke_group* group) {
   group->sources = sources;
   group->setup.orders = orders;
   group->setup.n_sends = n_sends;
+  group->setup.is_companion = system->scenario->is_companion;
   group->setup.parameters = method->parameters;
   group->setup.files = method->files;
   group->setup.interval = yoke__clock_seconds(&system->clock, group->every * system->slot);
@@ -199,9 +289,20 @@ static yoke_status make_group(yoke_system* system, size_t unit_index, int64_t ev
                         .method = method,
                         .unit = unit_index,
                         .every = every};
+  if ((system->methods[method].ops->flags & YOKE_COUPLING_DELAYS) != 0) {
+    YOKE_TRY(take_delays(system, group, taps));
+  }
   YOKE_TRY(yoke__system_fill_signals(system, group));
   if (system->methods[method].bond != YOKE_NOT_FOUND) {
     YOKE_TRY(add_probes(system, group));
+  }
+  if (group->ops->n_signals > 0) {
+    YOKE_TRY(add_named(system, group));
+  }
+  if (unit->is_fresh && (group->ops->flags & YOKE_COUPLING_FRESH) != 0 &&
+      system->scenario->scheme == YOKE_JACOBI) {
+    YOKE_TRY(find_finals(system, group));
+    unit->is_fresh_between = unit->is_fresh_between || moves_outputs(system, group);
   }
   if (unit->n_groups++ == 0) {
     unit->first_group = system->n_groups;
@@ -249,7 +350,12 @@ static yoke_status list_sends(yoke_system* system) {
         if (group->sources[i] == u) {
           // the models of a cluster are made of outputs as they were returned
           const size_t through = group->role == YOKE_GROUP_WHOLE ? group->taps[i].through : 0;
-          sends[n++] = (yoke_group_send){g, i, &group->taps[i], through};
+          const bool is_late = unit->is_fresh && (group->ops->flags & YOKE_COUPLING_FRESH) != 0 &&
+                               system->scenario->scheme == YOKE_JACOBI;
+          const yoke_system_link* link = &system->links[group->taps[i].link];
+          const size_t late_at = is_late ? unit->refresh_at[link->from_variable] : 0;
+          sends[n++] = (yoke_group_send){g, i, &group->taps[i], through, late_at};
+          unit->has_late_sends = unit->has_late_sends || late_at > 0;
           unit->has_through_sends = unit->has_through_sends || through > 0;
         }
       }

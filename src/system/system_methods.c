@@ -41,9 +41,8 @@ static void report_unknown(yoke_system* system, const yoke_coupling_ops* ops,
   const char* names[64] = {"order"};
   size_t n = 1;
   char all[640] = "order";
-  for (size_t i = 0; i < ops->n_parameters + ops->n_files && n < 64; i++) {
-    names[n] =
-        i < ops->n_parameters ? ops->parameters[i].name : ops->files[i - ops->n_parameters].name;
+  for (size_t i = 0; i < yoke__registry_n_settings(ops) && n < 64; i++) {
+    names[n] = yoke__registry_setting_name(ops, i);
     const size_t used = strlen(all);
     snprintf(all + used, sizeof all - used, ", %s", names[n++]);
   }
@@ -140,22 +139,88 @@ static size_t find_file(const yoke_coupling_ops* ops, const char* name) {
   return i;
 }
 
+static size_t find_signals(const yoke_coupling_ops* ops, const char* name) {
+  size_t i = 0;
+  while (i < ops->n_signals && strcmp(ops->signals[i].name, name) != 0) {
+    i++;
+  }
+  return i;
+}
+
+// One output that a setting names, as `unit.variable` or `unit.variable[i]`.
+static yoke_status read_signal(yoke_system* system, const yoke_node* node, const char* key,
+                               yoke_system_named* to, bool* is_good) {
+  const char* text = node->kind == YOKE_NODE_SCALAR && node->text != NULL ? node->text : "";
+  const char* dot = strchr(text, '.');
+  *is_good = false;
+  if (dot == NULL || dot == text || dot[1] == '\0') {
+    yoke__error(system->messages, node->place, "'%s': expected 'unit.variable', found '%s'", key,
+                text);
+    return YOKE_OK;
+  }
+  const char* unit = yoke__arena_text(&system->arena, text, (size_t)(dot - text));
+  YOKE_TRY_MEMORY(unit);
+  const yoke_scenario_endpoint end = {.unit = unit, .variable = dot + 1, .place = node->place};
+  if (!yoke__system_resolve(system, &end, key, &to->unit, &to->variable, &to->element, &to->n)) {
+    return YOKE_OK;
+  }
+  const yoke_variable* v = &system->units[to->unit].unit.info->variables[to->variable];
+  if (v->causality != YOKE_OUTPUT || v->type != YOKE_REAL) {
+    yoke__error(system->messages, node->place, "'%s': expected a real output, but '%s' is none",
+                key, text);
+    return YOKE_OK;
+  }
+  *is_good = true;
+  return YOKE_OK;
+}
+
+// One or a list of them.
+static yoke_status read_signals(yoke_system* system, const yoke_node* node, size_t key,
+                                yoke_system_named to[], size_t* n) {
+  const bool is_list = node->kind == YOKE_NODE_LIST;
+  for (const yoke_node* one = is_list ? node->first : node; one != NULL;
+       one = is_list ? one->next : NULL) {
+    yoke_system_named found = {.key = key};
+    bool is_good = false;
+    YOKE_TRY(read_signal(system, one, node->key, &found, &is_good));
+    if (is_good) {
+      to[(*n)++] = found;
+    }
+  }
+  return YOKE_OK;
+}
+
+static size_t count_signals(const yoke_coupling_ops* ops, const yoke_node* map) {
+  size_t n = 0;
+  for (const yoke_node* node = map->first; node != NULL; node = node->next) {
+    n += find_signals(ops, node->key) < ops->n_signals
+             ? 1 + (node->kind == YOKE_NODE_LIST ? node->n_children : 0)
+             : 0;
+  }
+  return n;
+}
+
 // The settings of a method from its map.
 static yoke_status read_settings(yoke_system* system, yoke_system_method* method,
                                  const yoke_node* map) {
   const yoke_coupling_ops* ops = method->ops;
   double* values = yoke__arena_array(&system->arena, ops->n_parameters + 1, sizeof *values);
   const char** files = yoke__arena_array(&system->arena, ops->n_files + 1, sizeof *files);
-  YOKE_TRY_MEMORY(values && files);
+  yoke_system_named* named =
+      yoke__arena_array(&system->arena, count_signals(ops, map) + 1, sizeof *named);
+  YOKE_TRY_MEMORY(values && files && named);
   for (size_t i = 0; i < ops->n_parameters; i++) {
     values[i] = ops->parameters[i].start;
   }
   for (const yoke_node* node = map->first; node != NULL; node = node->next) {
     const size_t i = find_parameter(ops, node->key), f = find_file(ops, node->key);
+    const size_t s = find_signals(ops, node->key);
     if (i < ops->n_parameters) {
       read_parameter(system, &ops->parameters[i], node, &values[i]);
     } else if (f < ops->n_files) {
       YOKE_TRY(read_file(system, node, &files[f]));
+    } else if (s < ops->n_signals) {
+      YOKE_TRY(read_signals(system, node, s, named, &method->n_named));
     } else if (strcmp(node->key, "order") == 0) {
       check_order(system, node);
     } else if (!yoke__registry_is_method_key(node->key)) {
@@ -164,6 +229,7 @@ static yoke_status read_settings(yoke_system* system, yoke_system_method* method
   }
   method->parameters = values;
   method->files = files;
+  method->named = named;
   return YOKE_OK;
 }
 
@@ -267,7 +333,8 @@ static bool can_serve(const yoke_system* system, const yoke_coupling_ops* ops,
   const yoke_system_unit* to = &system->units[link->to_unit];
   return ((ops->flags & YOKE_COUPLING_SUBSTEPS) == 0 || link->interval > to->period) &&
          ((ops->flags & YOKE_COUPLING_CLUSTER) == 0 || !to->is_fresh) &&
-         (ops == &yoke__couple_hold || link->delay == 0);
+         (ops == &yoke__couple_hold || (ops->flags & YOKE_COUPLING_DELAYS) != 0 ||
+          link->delay == 0);
 }
 
 static void check_link(yoke_system* system, const yoke_system_method* method,
@@ -295,7 +362,8 @@ static void check_link(yoke_system* system, const yoke_system_method* method,
                 "exchange: fresh '%s' gives its own later; make it stale",
                 method->owner, method->ops->name, to->name);
   }
-  if (!is_bond && method->ops != &yoke__couple_hold && link->delay > 0) {
+  if (!is_bond && method->ops != &yoke__couple_hold &&
+      (method->ops->flags & YOKE_COUPLING_DELAYS) == 0 && link->delay > 0) {
     yoke__error(system->messages, method->place,
                 "%s: method '%s' does not work on the delayed connection %s.%s -> %s.%s",
                 method->owner, method->ops->name, c->from.unit, c->from.variable, c->to.unit,
@@ -338,7 +406,10 @@ static void refuse_own(yoke_system* system, const yoke_system_method* method,
   yoke__error(system->messages, method->place,
               "%s: method '%s' is to serve %s.%s -> %s.%s, which has 'method: %s' of its own",
               method->owner, method->ops->name, c->from.unit, c->from.variable, c->to.unit,
-              c->to.variable, c->is_held ? "hold" : "auto");
+              c->to.variable,
+              c->coupling != NULL ? yoke__node_child(c->coupling, "method")->text
+              : c->is_held        ? "hold"
+                                  : "auto");
 }
 
 // the connections of a bond that a method takes: the action for those that need a bond, else both ways
@@ -373,7 +444,11 @@ static void serve_bond(yoke_system* system, yoke_system_bond* bond, size_t index
       continue;
     }
     yoke_system_link* link = &system->links[pair->link];
-    if ((link->source->is_held || link->source->is_auto) && is_forced) {
+    if (link->source->coupling != NULL && !is_action_only) {
+      continue;  // what a connection names itself counts more
+    }
+    if ((link->source->is_held || link->source->is_auto || link->source->coupling != NULL) &&
+        is_forced) {
       refuse_own(system, &method, link);
     }
     if (is_free(link) || is_forced) {
@@ -409,6 +484,76 @@ static void set_bond_orders(yoke_system* system, const yoke_system_bond* bond) {
       link->has_order = true;
     }
   }
+}
+
+// False after an error in its names.
+static bool has_ends(const yoke_system* system, const yoke_system_link* link) {
+  return link->from_unit < system->n_units && link->to_unit < system->n_units;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// `coupling` of a connection
+
+static bool is_for_one(yoke_system* system, const yoke_system_method* method) {
+  const bool is_bond = (method->ops->flags & YOKE_COUPLING_BOND) != 0;
+  if (is_bond || (method->ops->flags & YOKE_COUPLING_CLUSTER) != 0) {
+    yoke__error(system->messages, method->place,
+                "%s: method '%s' needs more than one connection: name it in %s", method->owner,
+                method->ops->name,
+                is_bond ? "the 'coupling' of a bond" : "an entry of 'couplings'");
+    return false;
+  }
+  return true;
+}
+
+static yoke_status serve_connection(yoke_system* system, yoke_system_link* link) {
+  const yoke_node* map = link->source->coupling;
+  const yoke_node* name = yoke__node_child(map, "method");
+  const yoke_scenario_connection* c = link->source;
+  const int order = yoke__system_method_order(map);
+  char owner[400];
+  snprintf(owner, sizeof owner, "%.90s.%.90s -> %.90s.%.90s", c->from.unit, c->from.variable,
+           c->to.unit, c->to.variable);
+  yoke_system_method method = {.ops = find_method(system, map, name->text, name->place),
+                               .owner = yoke__arena_text(&system->arena, owner, strlen(owner)),
+                               .name = c->to.variable,
+                               .is_own = yoke__node_child(map, "library") != NULL,
+                               .place = name->place,
+                               .bond = YOKE_NOT_FOUND};
+  YOKE_TRY_MEMORY(method.owner);
+  if (method.ops == NULL || !is_for_one(system, &method)) {
+    return YOKE_OK;
+  }
+  YOKE_TRY(read_settings(system, &method, map));
+  check_scheme(system, &method);
+  warn_of_settings(system, &method);
+  if (!link->is_dense || system->units[link->to_unit].is_law) {
+    yoke__error(system->messages, method.place, "%s: method '%s' serves real inputs of units only",
+                method.owner, method.ops->name);
+    return YOKE_OK;
+  }
+  if (order >= 0 && !link->has_order) {
+    link->order = order;
+    link->has_order = true;
+  }
+  link->is_held = method.ops == &yoke__couple_hold;
+  link->is_auto = method.ops == &yoke__couple_auto;
+  if (!link->is_held && !link->is_auto) {
+    link->method = add_method(system, &method);
+    check_link(system, &method, link);
+  }
+  return YOKE_OK;
+}
+
+static yoke_status serve_connections(yoke_system* system) {
+  for (size_t i = 0; i < system->n_links; i++) {
+    const yoke_node* map = system->links[i].source->coupling;
+    const yoke_node* name = map == NULL ? NULL : yoke__node_child(map, "method");
+    if (name != NULL && name->text != NULL && has_ends(system, &system->links[i])) {
+      YOKE_TRY(serve_connection(system, &system->links[i]));
+    }
+  }
+  return YOKE_OK;
 }
 
 static yoke_status serve_bonds_of_file(yoke_system* system) {
@@ -631,11 +776,6 @@ static void keep_starts(yoke_system* system) {
   }
 }
 
-// False after an error in its names.
-static bool has_ends(const yoke_system* system, const yoke_system_link* link) {
-  return link->from_unit < system->n_units && link->to_unit < system->n_units;
-}
-
 // `method: auto` where nothing is served by it: said once.
 static void warn_of_auto(yoke_system* system) {
   for (size_t i = 0; i < system->n_links; i++) {
@@ -693,7 +833,7 @@ static void serve_rest(yoke_system* system) {
 
 yoke_status yoke__system_choose_methods(yoke_system* system) {
   const yoke_scenario* s = system->scenario;
-  const size_t n = 2 + system->n_bonds + s->n_couplings * (system->n_bonds + 1);
+  const size_t n = 2 + system->n_bonds + s->n_couplings * (system->n_bonds + 1) + system->n_links;
   system->methods = yoke__arena_array(&system->arena, n, sizeof *system->methods);
   YOKE_TRY_MEMORY(system->methods);
   add_method(system,
@@ -712,6 +852,7 @@ yoke_status yoke__system_choose_methods(yoke_system* system) {
   for (size_t i = 0; i < system->n_bonds; i++) {
     set_bond_orders(system, &system->bonds[i]);
   }
+  YOKE_TRY(serve_connections(system));
   YOKE_TRY(serve_bonds_of_file(system));
   for (size_t i = 0; i < s->n_couplings; i++) {
     if (s->couplings[i].method != NULL) {

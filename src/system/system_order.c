@@ -198,8 +198,22 @@ static yoke_status order_units(yoke_system* system, const variable_graph* g) {
   return YOKE_OK;
 }
 
+// Who will be evaluated at exchange learns where each of its outputs is final.
+static yoke_status lay_finals(yoke_system* system) {
+  for (size_t i = 0; i < system->n_units; i++) {
+    yoke_system_unit* unit = &system->units[i];
+    if (unit->is_law || unit->is_fresh) {
+      unit->refresh_at = yoke__arena_array(&system->arena, unit->unit.info->n_variables + 1,
+                                           sizeof *unit->refresh_at);
+      YOKE_TRY_MEMORY(unit->refresh_at);
+    }
+  }
+  return YOKE_OK;
+}
+
 // laws and fresh units in the order in which exchange evaluates them
 static yoke_status order_refresh(yoke_system* system, const variable_graph* g) {
+  YOKE_TRY(lay_finals(system));
   size_t* order = yoke__arena_array(&system->arena, g->graph.n + 1, sizeof *order);
   YOKE_TRY_MEMORY(order);
   size_t n = 0;
@@ -213,11 +227,14 @@ static yoke_status order_refresh(yoke_system* system, const variable_graph* g) {
       hears_itself = hears_itself || unit_of(system, g, g->graph.edges[e]) == index;
     }
     const bool has_feedthrough = g->graph.first[node + 1] > g->graph.first[node];
-    if (variable->causality == YOKE_OUTPUT &&
-        (unit->is_law || (unit->is_fresh && has_feedthrough)) &&
-        (n == 0 || order[n - 1] != index || hears_itself)) {
+    const bool is_evaluated =
+        variable->causality == YOKE_OUTPUT && (unit->is_law || (unit->is_fresh && has_feedthrough));
+    if (is_evaluated && (n == 0 || order[n - 1] != index || hears_itself)) {
       order[n++] = index;
       hears_itself = false;
+    }
+    if (is_evaluated) {
+      unit->refresh_at[node - g->base[index]] = n;
     }
   }
   system->refresh_order = order;

@@ -77,14 +77,20 @@ static yoke_status refuse_method(const yoke_coupling_ops* ops, const char* what,
                    ops->name, what, name == NULL ? "" : name, why);
 }
 
-// The name of a setting: parameters, then files.
-static const char* setting_name(const yoke_coupling_ops* ops, size_t i) {
-  return i < ops->n_parameters ? ops->parameters[i].name : ops->files[i - ops->n_parameters].name;
+size_t yoke__registry_n_settings(const yoke_coupling_ops* ops) {
+  return ops->n_parameters + ops->n_files + ops->n_signals;
+}
+
+const char* yoke__registry_setting_name(const yoke_coupling_ops* ops, size_t i) {
+  const size_t n = ops->n_parameters + ops->n_files;
+  return i < ops->n_parameters ? ops->parameters[i].name
+         : i < n               ? ops->files[i - ops->n_parameters].name
+                               : ops->signals[i - n].name;
 }
 
 static yoke_status check_setting_names(const yoke_coupling_ops* ops, const yoke_sink* sink) {
-  for (size_t i = 0; i < ops->n_parameters + ops->n_files; i++) {
-    const char* name = setting_name(ops, i);
+  for (size_t i = 0; i < yoke__registry_n_settings(ops); i++) {
+    const char* name = yoke__registry_setting_name(ops, i);
     if (name == NULL || name[0] == '\0') {
       return refuse_method(ops, "parameter", name, "has no name", sink);
     }
@@ -93,7 +99,7 @@ static yoke_status check_setting_names(const yoke_coupling_ops* ops, const yoke_
                            sink);
     }
     for (size_t k = 0; k < i; k++) {
-      if (strcmp(setting_name(ops, k), name) == 0) {
+      if (strcmp(yoke__registry_setting_name(ops, k), name) == 0) {
         return refuse_method(ops, "parameter", name, "is there twice", sink);
       }
     }
@@ -137,6 +143,7 @@ yoke_status yoke__registry_check_coupling(const yoke_coupling_ops* ops, const yo
                          ops->prepare != NULL && ops->observe != NULL && ops->input != NULL &&
                          (ops->n_parameters == 0 || ops->parameters != NULL) &&
                          (ops->n_files == 0 || ops->files != NULL) &&
+                         (ops->n_signals == 0 || ops->signals != NULL) &&
                          (ops->n_trace == 0 || (ops->trace_names != NULL && ops->trace != NULL)) &&
                          (ops->n_health == 0 || (ops->health_names != NULL && ops->health != NULL));
   if (!is_usable) {

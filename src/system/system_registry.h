@@ -26,6 +26,9 @@ const yoke_coupling_ops* yoke__registry_find_coupling(const yoke_registry* regis
                                                       const char* name);
 // A key that stands beside the parameters of every method: `method`, `members`, ...
 bool yoke__registry_is_method_key(const char* key);
+// The names of a method's settings: parameters, files, signals.
+size_t yoke__registry_n_settings(const yoke_coupling_ops* ops);
+const char* yoke__registry_setting_name(const yoke_coupling_ops* ops, size_t i);
 // Whether a complete table has what every method needs, and sound parameters. YOKE_BAD_ARG after a message.
 yoke_status yoke__registry_check_coupling(const yoke_coupling_ops* ops, const yoke_sink* sink);
 const yoke_result_ops* yoke__registry_find_result(const yoke_registry* registry, const char* name);

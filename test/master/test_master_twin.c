@@ -7,7 +7,9 @@
 // fresh units again and again until nothing changes. It shares with the master only the units.
 //
 //   Jacobi, at tick k        steps that end at k become visible; laws and fresh units; connections
-//                            that are due take a sample; units whose step begins at k are called
+//                            that are due take a sample; units whose step begins at k are called. Fresh
+//                            units also where a step of theirs ends and nothing is due: with what
+//                            the polynomials say then
 //   Gauss-Seidel, at slot k  the same, but one unit after another: laws and fresh units it listens
 //                            to, its own samples, its steps, all from the newest outputs
 //
@@ -185,6 +187,12 @@ static bool pass_jumps(member* m, const signal u[]) {
   return is_news;
 }
 
+// A step of a fresh unit ends.
+static bool ends_fresh(const twin* s, const member* m, int64_t tick) {
+  return m->is_fresh && m->is_active && !s->is_gauss_seidel && m->end < 0 && tick > 0 &&
+         tick % m->period == 0;
+}
+
 // Outputs of a law or fresh unit with the newest inputs; true if they changed. The inputs with
 // which a fresh unit will step under Gauss-Seidel are not touched. Jumps come through laws, but not
 // through their delays.
@@ -192,6 +200,12 @@ static bool evaluate(twin* s, size_t index, int64_t tick) {
   member* m = &s->units[index];
   signal u[MAX_U];
   memcpy(u, m->u, sizeof u);
+  for (size_t i = 0; i < s->n_wires && ends_fresh(s, m, tick); i++) {
+    const wire* w = &s->wires[i];
+    if (w->to == index && !is_due(w, tick)) {
+      u[w->u].value = extrapolate(w, tick);
+    }
+  }
   for (size_t i = 0; i < s->n_wires; i++) {
     const wire* w = &s->wires[i];
     const bool is_taken = s->is_gauss_seidel && m->is_law && w->delay > 0;
@@ -223,7 +237,7 @@ static bool is_evaluated(const twin* s, size_t index, int64_t tick) {
   for (size_t i = 0; i < s->n_wires; i++) {
     has_due = has_due || (s->wires[i].to == index && is_due(&s->wires[i], tick));
   }
-  return s->units[index].is_active && has_due;
+  return (s->units[index].is_active && has_due) || ends_fresh(s, &s->units[index], tick);
 }
 
 // Laws and fresh units that are wanted, in any order, until nothing moves: what is evaluated has no

@@ -1,0 +1,379 @@
+// A designed coupling element on the way of each signal: lead K1 at the sender's calls, sampled and held at the exchanges,
+// smoother K2 at the receiver's calls.
+//
+//   send      w = K1(y)           at every call of the sending unit, every h
+//   observe   v_k = w             at every exchange, every Dt = M h; d exchanges later where the connection is delayed
+//   input     u = K2(v_k)         at every call of the receiving unit, every h
+//
+// The element makes up for what hold, smoother and delay take from the signal; it comes from a file, or is designed here for the
+// times at hand. Both filters start at rest at the first value. An instant is one step of a filter, however often it is asked.
+// A lead amplifies noise: the fourth difference of what is sent tells how noisy a signal is, robustly against jumps.
+// Source: HINF specification 6 and 8.
+#include "couple/couple_hinf.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/base_check.h"
+#include "couple/couple_image.h"
+#include "couple/couple_pieces.h"
+#include "synth/synth_design.h"
+#include "synth/synth_element_file.h"
+
+enum { RECIPE, N_PARAMETERS };
+enum { ELEMENT, N_FILES };
+
+#define N_DIFFERENCE 4
+#define NOISY        0.1                // of the spread: from here on amplified noise is told
+#define LEAST_SENDS  100                // before that
+#define MOST_IMPULSE 100000             // steps of an impulse response
+#define SQRT_70      8.366600265340756  // of the squared binomial coefficients of the fourth difference
+#define MEAN_NORMAL  0.7978845608028654  // of |x|, x normal with deviation 1
+
+static const char* const recipes[] = {"auto", "T", "L", NULL};
+static const yoke_coupling_parameter parameters[N_PARAMETERS] = {
+    [RECIPE] = {"recipe", "of an element that is designed here: auto is L with a delay, else T", 0,
+                0, 2, recipes},
+};
+static const yoke_coupling_file files[N_FILES] = {
+    [ELEMENT] = {"element", "file of `yoke synth`; without it an element is designed"},
+};
+static const char* const health_names[] = {"gamma", "largest_gain", "peak_sent", "noise"};
+
+// Layout of self: the struct, hinf_signal per signal, then the numbers on their way.
+typedef struct hinf {
+  const yoke_coupling_sink* sinks;
+  const int64_t* delays;
+  size_t n_signals, n_underway;
+  double step;
+  int64_t n_calls;  // M: calls of each end per exchange
+  yoke_synth_design design;
+  double noise_gain;  // deviation of K1 white noise over that of the noise
+} hinf;
+
+typedef struct hinf_signal {
+  yoke_synth_lead lead;
+  yoke_synth_smoother smoother;
+  double sent;  // by the lead
+  double held;  // what the receiver got last
+  int64_t k;    // exchange of that
+  int64_t at;   // steps that the smoother has taken
+  size_t underway;
+  bool is_restarting;
+  // what is told of it
+  double peak_sent, mean, variance, past[N_DIFFERENCE], sum;
+  int64_t n_sent;
+} hinf_signal;
+
+static hinf_signal* signals_of(void* memory) {
+  return (hinf_signal*)((char*)memory + yoke__round_up(sizeof(hinf)));
+}
+
+static double* underway_of(void* memory) {
+  const hinf* self = memory;
+  return (double*)((char*)signals_of(memory) +
+                   yoke__round_up(self->n_signals * sizeof(hinf_signal)));
+}
+
+static size_t count_underway(const yoke_coupling_setup* setup) {
+  size_t n = 0;
+  for (size_t i = 0; i < setup->n_signals; i++) {
+    n += setup->delays == NULL ? 0 : (size_t)setup->delays[i];
+  }
+  return n;
+}
+
+static size_t hinf_size(const yoke_coupling_setup* setup) {
+  return yoke__round_up(sizeof(hinf)) + yoke__round_up(setup->n_signals * sizeof(hinf_signal)) +
+         count_underway(setup) * sizeof(double);
+}
+
+// ---- the element
+
+// All signals of a group have one: their delays must be the same.
+static yoke_status find_delay(const yoke_coupling_setup* setup, double* delay,
+                              const yoke_sink* sink) {
+  const int64_t first = setup->delays == NULL ? 0 : setup->delays[0];
+  for (size_t i = 1; i < setup->n_signals; i++) {
+    if (setup->delays != NULL && setup->delays[i] != first) {
+      return yoke_fail(sink, YOKE_BAD_INPUT,
+                       "its signals have delays of %lld and %lld exchanges, and an element is "
+                       "designed for one: give each connection a 'coupling' of its own",
+                       (long long)first, (long long)setup->delays[i]);
+    }
+  }
+  *delay = (double)first * setup->interval;
+  return YOKE_OK;
+}
+
+static yoke_status design_for(yoke_synth_settings settings, const yoke_coupling_setup* setup,
+                              double delay, yoke_synth_design* design, const yoke_sink* sink) {
+  yoke_synth_settings fitted =
+      yoke__synth_settings_default(settings.recipe, setup->interval, setup->sinks[0].step);
+  if (settings.recipe == YOKE_RECIPE_CUSTOM) {
+    // the same filter in units of its interval
+    const double by = settings.interval / setup->interval;
+    const double interval = fitted.interval, step = fitted.step;
+    fitted = settings;
+    fitted.interval = interval;
+    fitted.step = step;
+    fitted.smoother_hz *= by;
+    fitted.pole *= by;
+  }
+  fitted.delay = delay;
+  return yoke__synth_design(&fitted, YOKE_SYNTH_SWEEPS, design, sink);
+}
+
+static yoke_status find_element(const yoke_coupling_setup* setup, yoke_synth_design* design,
+                                const yoke_sink* sink) {
+  double delay = 0;
+  YOKE_TRY(find_delay(setup, &delay, sink));
+  if (setup->files[ELEMENT] == NULL) {
+    const int recipe = (int)setup->parameters[RECIPE];
+    const bool is_low = recipe == 2 || (recipe == 0 && delay > 0);
+    const yoke_synth_settings settings = {.recipe = is_low ? YOKE_RECIPE_L : YOKE_RECIPE_T};
+    return design_for(settings, setup, delay, design, sink);
+  }
+  YOKE_TRY(yoke__synth_element_read(setup->files[ELEMENT], design, sink));
+  if (setup->is_companion) {
+    return design_for(design->settings, setup, delay, design, sink);
+  }
+  for (size_t s = 0; s < setup->n_sinks; s++) {
+    YOKE_TRY(yoke__synth_element_check_times(design, setup->interval, setup->sinks[s].step,
+                                             "the receiving unit", sink));
+  }
+  if (fabs(design->settings.delay - delay) > 1e-9 * setup->interval) {
+    return yoke_fail(sink, YOKE_BAD_INPUT,
+                     "the element is for a delay of %g s, that of the connection is %g s: design "
+                     "one for it with yoke synth",
+                     design->settings.delay, delay);
+  }
+  return YOKE_OK;
+}
+
+// A sender is called as often as the receiver.
+static yoke_status check_senders(const yoke_coupling_setup* setup, const yoke_sink* sink) {
+  for (size_t i = 0; i < setup->n_signals; i++) {
+    const double sent = setup->interval / (double)setup->n_sends[i];
+    const double taken = setup->sinks[0].step;
+    if (fabs(sent - taken) > 1e-9 * taken) {
+      return yoke_fail(sink, YOKE_BAD_INPUT,
+                       "it needs sender and receiver called equally often; the receiving unit is "
+                       "called every %g s, the sending one every %g s: write `step: %g` there",
+                       taken, sent, taken);
+    }
+  }
+  return YOKE_OK;
+}
+
+// How the lead amplifies the deviation of white noise.
+static double find_noise_gain(const yoke_synth_element* element) {
+  yoke_synth_lead lead;
+  yoke__synth_lead_start(element, 0, &lead);
+  double sum = 0, last = 0;
+  for (int i = 0; i < MOST_IMPULSE && (i < 100 || last > 1e-12 * sum); i++) {
+    const double y = yoke__synth_lead_step(element, &lead, i == 0);
+    last = y * y;
+    sum += last;
+  }
+  return sqrt(sum);
+}
+
+static yoke_status hinf_prepare(void* memory, const yoke_coupling_setup* setup,
+                                const yoke_sink* sink) {
+  hinf* self = memory;
+  self->sinks = setup->sinks;
+  self->delays = setup->delays;
+  self->n_signals = setup->n_signals;
+  self->n_underway = count_underway(setup);
+  YOKE_TRY(check_senders(setup, sink));
+  YOKE_TRY(find_element(setup, &self->design, sink));
+  self->step = self->design.settings.step;
+  self->n_calls = llround(setup->interval / self->step);
+  self->noise_gain = find_noise_gain(&self->design.element);
+  size_t at = 0;
+  for (size_t i = 0; i < self->n_signals; i++) {
+    signals_of(self)[i].underway = at;
+    at += self->delays == NULL ? 0 : (size_t)self->delays[i];
+  }
+  return YOKE_OK;
+}
+
+// ---- signals
+
+// The smoother takes the steps before m with what is held.
+static inline void advance(const hinf* self, hinf_signal* s, int64_t m) {
+  for (; s->at < m; s->at++) {
+    yoke__synth_smoother_step(&self->design.element, &s->smoother, s->held);
+  }
+}
+
+static void start(hinf* self, hinf_signal* s, size_t i, double y) {
+  const yoke_synth_element* element = &self->design.element;
+  yoke__synth_lead_start(element, y, &s->lead);
+  yoke__synth_smoother_start(element, y, &s->smoother);
+  s->sent = s->held = y;
+  s->k = s->at = 0;
+  for (int64_t d = 0; self->delays != NULL && d < self->delays[i]; d++) {
+    underway_of(self)[s->underway + (size_t)d] = y;
+  }
+}
+
+// Exchange k reaches the receiver with v.
+static inline void receive(const hinf* self, hinf_signal* s, int64_t k, double v) {
+  advance(self, s, k * self->n_calls);
+  s->held = v;
+  s->k = k;
+}
+
+static void hinf_observe(void* memory, const yoke_coupling_moment* now, const double y[],
+                         const double u_applied[]) {
+  (void)u_applied;
+  hinf* self = memory;
+  for (size_t i = 0; i < self->n_signals; i++) {
+    hinf_signal* s = &signals_of(self)[i];
+    const bool is_due = now->is_due == NULL || now->is_due[i];
+    const int64_t delay = self->delays == NULL ? 0 : self->delays[i];
+    if (now->k == 0) {
+      if (is_due) {
+        start(self, s, i, y[i]);
+      }
+      continue;
+    }
+    double* underway =
+        delay > 0 ? &underway_of(self)[s->underway + (size_t)(now->k % delay)] : NULL;
+    if (underway != NULL && s->k < now->k) {
+      receive(self, s, now->k, *underway);
+    }
+    if (!is_due) {
+      continue;
+    }
+    if (s->is_restarting) {
+      yoke__synth_lead_start(&self->design.element, y[i], &s->lead);
+      s->sent = y[i];
+      s->is_restarting = false;
+    }
+    if (underway != NULL) {
+      *underway = s->sent;
+    } else {
+      receive(self, s, now->k, s->sent);
+    }
+  }
+}
+
+// What a noisy signal does to the lead is told at the end.
+static inline void watch(hinf_signal* s, double y) {
+  double d = y;
+  for (int i = 0; i < N_DIFFERENCE; i++) {
+    const double last = s->past[i];
+    s->past[i] = d;
+    d -= last;
+  }
+  s->sum += s->n_sent >= N_DIFFERENCE ? fabs(d) : 0;
+  s->n_sent++;
+  const double distance = y - s->mean;
+  s->mean += distance / (double)s->n_sent;
+  s->variance += (distance * (y - s->mean) - s->variance) / (double)s->n_sent;
+  s->peak_sent = fmax(s->peak_sent, fabs(s->sent));
+}
+
+static void hinf_send(void* memory, size_t signal, int64_t j, double y) {
+  (void)j;
+  hinf* self = memory;
+  hinf_signal* s = &signals_of(self)[signal];
+  s->sent = yoke__synth_lead_step(&self->design.element, &s->lead, y);
+  watch(s, y);
+}
+
+static void hinf_input(void* memory, size_t sink, double tau, double u[]) {
+  hinf* self = memory;
+  const size_t first = self->sinks[sink].first, n = self->sinks[sink].n;
+  const int64_t j = tau > 0 ? llround(tau / self->step) : 0;
+  for (size_t i = 0; i < n; i++) {
+    hinf_signal* s = &signals_of(self)[first + i];
+    advance(self, s, s->k * self->n_calls + j);
+    u[i] = yoke__synth_smoother_output(&self->design.element, &s->smoother, s->held);
+  }
+}
+
+static void hinf_reset(void* memory, yoke_coupling_reset reason, const bool is_affected[]) {
+  hinf* self = memory;
+  for (size_t i = 0; i < self->n_signals; i++) {
+    // a lost sample is held by its sender: the filters go on
+    if ((is_affected == NULL || is_affected[i]) && reason != YOKE_RESET_LOST_SAMPLE) {
+      signals_of(self)[i].is_restarting = true;
+    }
+  }
+}
+
+// ---- what is told of it
+
+// The deviation of the noise of a signal.
+static double noise_of(const hinf_signal* s) {
+  return s->n_sent < LEAST_SENDS
+             ? 0
+             : s->sum / (double)(s->n_sent - N_DIFFERENCE) / (MEAN_NORMAL * SQRT_70);
+}
+
+static void hinf_health(const void* memory, double values[]) {
+  const hinf* self = memory;
+  const hinf_signal* s = signals_of(yoke__image_memory(memory));
+  values[0] = self->design.gamma;
+  values[1] = self->design.largest_gain;
+  values[2] = values[3] = 0;
+  for (size_t i = 0; i < self->n_signals; i++, s++) {
+    values[2] = fmax(values[2], s->peak_sent);
+    values[3] = fmax(values[3], self->noise_gain * noise_of(s));
+  }
+}
+
+static void hinf_report(const void* memory, const yoke_sink* sink) {
+  const hinf* self = memory;
+  const hinf_signal* s = signals_of(yoke__image_memory(memory));
+  char text[YOKE_MESSAGE_TEXT_SIZE];
+  const char* other = self->design.settings.recipe == YOKE_RECIPE_L
+                          ? "take a method without a lead, such as hold"
+                          : "take `recipe: L`, or a method without a lead";
+  for (size_t i = 0; i < self->n_signals; i++, s++) {
+    const double noise = self->noise_gain * noise_of(s), spread = sqrt(s->variance);
+    if (noise > NOISY * spread) {
+      snprintf(text, sizeof text,
+               "the lead makes %.3g of noise of %.3g in a signal of deviation %.3g: %s", noise,
+               noise_of(s), spread, other);
+      yoke_send(sink, &(yoke_message){.severity = YOKE_WARNING, .time = (double)NAN, .text = text});
+    }
+  }
+}
+
+static void walk(void* memory, yoke_image* image) {
+  hinf* self = memory;
+  yoke__image_part(image, signals_of(self), self->n_signals * sizeof(hinf_signal));
+  yoke__image_part(image, underway_of(self), self->n_underway * sizeof(double));
+}
+YOKE_COUPLING_IMAGE(hinf, walk)
+
+const yoke_coupling_ops yoke__couple_hinf = {
+    .name = "hinf",
+    .form = YOKE_FORM_OTHER,
+    .text = "a designed element: a lead at the sender, a smoother at the receiver",
+    .flags =
+        YOKE_COUPLING_JACOBI | YOKE_COUPLING_SUBSTEPS | YOKE_COUPLING_FRESH | YOKE_COUPLING_DELAYS,
+    .parameters = parameters,
+    .n_parameters = N_PARAMETERS,
+    .files = files,
+    .n_files = N_FILES,
+    .health_names = health_names,
+    .n_health = sizeof health_names / sizeof *health_names,
+    .lead_interval = 0.5,
+    .size = hinf_size,
+    .prepare = hinf_prepare,
+    .observe = hinf_observe,
+    .send = hinf_send,
+    .input = hinf_input,
+    .reset = hinf_reset,
+    .health = hinf_health,
+    .report = hinf_report,
+    .image_size = hinf_image_size,
+    .save = hinf_save,
+    .restore = hinf_restore,
+};
