@@ -346,7 +346,7 @@ static void check_link(yoke_system* system, const yoke_system_method* method,
     yoke__error(
         system->messages, method->place,
         "%s: method '%s' shapes the input between exchanges, but '%s' is called only once per "
-        "exchange of %s.%s; give it a smaller step",
+        "exchange of %s.%s; give it a smaller step, or the connection a longer `exchange`",
         method->owner, method->ops->name, to->name, c->from.unit, c->from.variable);
   }
   if (is_bond && is_passed_on(to, link->to_variable)) {
