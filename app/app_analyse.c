@@ -214,8 +214,10 @@ static int judge(const yoke_app_analyse* app, const yoke_app_analysis* a) {
       continue;
     }
     if (!row->is_known) {
-      yoke__app_error(YOKE_ANALYSE, "--expect stable: nothing is known about %s of the file",
-                      a->loops->file.text);
+      const char* why = a->loops->judges[row->method].why;
+      yoke__app_error(YOKE_ANALYSE, "--expect stable: nothing is known about %s: %s",
+                      yoke__linear_method_names[row->method],
+                      why == NULL ? "the models form an algebraic loop" : why);
       return YOKE_EXIT_QUALITY;
     }
     if (!row->is_stable) {

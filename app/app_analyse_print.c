@@ -187,6 +187,9 @@ static void print_coupled(const yoke_app_analysis* a) {
     printf("coupled without error: not known, since a unit is known by its calls only\n");
   } else if (loops->n_x == 0) {
     printf("coupled without error: no states, nothing moves by itself\n");
+  } else if (loops->n_x == loops->n_free) {
+    printf("coupled without error: %zu states, all of them free: nothing calls them back\n",
+           loops->n_x);
   } else {
     printf("coupled without error: %zu states, %s; eigenvalues %.4g to %.4g 1/s, largest real "
            "part %.4g 1/s\n",
@@ -209,14 +212,12 @@ static void print_calls(const yoke_app_analysis* a) {
   for (size_t i = 0; i < a->n_rows; i++) {
     has_run = has_run || is_run(a, &a->rows[i]);
   }
-  if (a->loops->general != NULL) {
-    printf("%s: the loops were run with the linear models; all intervals, calls of units and "
-           "delays are scaled with the step\n",
-           a->loops->general);
-  } else if (has_run) {
-    printf("(run): the loops were run with the linear models; the calls of the units are scaled "
-           "with the step, in the other rows they keep their length\n");
+  if (!has_run) {
+    return;
   }
+  printf("%s: the loops were run with the linear models. Units with a `step` of their own keep it, "
+         "as whole calls in an exchange; all other intervals and delays are scaled\n",
+         a->loops->general != NULL ? a->loops->general : "(run)");
 }
 
 static void print_rows(const yoke_app_analysis* a) {

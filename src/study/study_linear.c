@@ -271,8 +271,10 @@ static void look_at_exchange(builder* b) {
       to->general = "fresh exchange";
     }
   }
-  if (to->is_of_calls && to->general == NULL) {
-    to->general = "a unit is known by its calls only";
+  for (size_t i = 0; i < to->n_units && to->general == NULL; i++) {
+    to->general = to->units[i].difference != NULL && to->units[i].n_states > 0
+                      ? "a unit is known by differences of its calls"
+                      : NULL;
   }
   if (system->scenario->scheme != YOKE_JACOBI) {
     to->general = schemes[system->scenario->scheme];
@@ -792,31 +794,63 @@ static yoke_status find_file_method(builder* b) {
 
 // ---- all of it
 
+// What of a unit travels in loops.
+static yoke_difference* point_of(builder* b, size_t unit) {
+  const yoke_system* system = b->system;
+  const yoke_system_unit* from = &system->units[unit];
+  yoke_arena* arena = &b->to->arena;
+  yoke_difference* point = yoke__arena_take(arena, sizeof *point);
+  bool* outputs = yoke__arena_array(arena, from->unit.n_y + 1, sizeof *outputs);
+  bool* inputs = yoke__arena_array(arena, from->unit.n_u + 1, sizeof *inputs);
+  if (point == NULL || outputs == NULL || inputs == NULL) {
+    return NULL;
+  }
+  for (size_t t = 0; t < system->n_taps; t++) {
+    const yoke_tap* tap = &system->taps[t];
+    if (is_loop_tap(b, tap) && giver_of(system, tap) == unit) {
+      outputs[tap->from - from->y] = true;
+    }
+    if (is_loop_tap(b, tap) && taker_of(system, tap) == unit) {
+      inputs[tap->to - from->u] = true;
+    }
+  }
+  *point = (yoke_difference){from, b->state->t, b->state->u + from->u, outputs, inputs};
+  return point;
+}
+
+static yoke_status try_unit(builder* b, size_t i) {
+  yoke_linear_unit* unit = &b->to->units[i];
+  const yoke_system_unit* from = &b->system->units[i];
+  yoke_difference* point = point_of(b, i);
+  YOKE_TRY_MEMORY(point);
+  YOKE_TRY(yoke__difference(point, from->step, &b->to->arena, unit));
+  if (!unit->has_model) {
+    return YOKE_OK;
+  }
+  const bool is_sampled = (from->unit.info->flags & YOKE_UNIT_SAMPLED) != 0;
+  unit->difference = point;
+  unit->is_of_calls =
+      unit->n_states > 0 && (is_sampled || !yoke__difference_continuous(from->step, unit));
+  YOKE_TRY(look_at_model(&b->to->arena, unit));
+  char text[96];
+  snprintf(text, sizeof text, "by differences of calls of %.6g s", from->step);
+  unit->solver_text = from->is_law ? "none, by differences" : texted(&b->to->arena, text);
+  unit->is_solver_unknown = false;
+  unit->solver = (yoke_stability_solver){0};
+  unit->semi_implicit_step = 0;
+  YOKE_TRY_MEMORY(unit->solver_text);
+  if (unit->is_of_calls) {
+    b->to->is_of_calls = true;
+    unit->slowest = unit->fastest = unit->growth = (double)NAN;
+  }
+  return YOKE_OK;
+}
+
 // Units in loops that say nothing about their slopes are tried.
 static yoke_status try_differences(builder* b) {
   for (size_t i = 0; i < b->system->n_units; i++) {
-    yoke_linear_unit* unit = &b->to->units[i];
-    const yoke_system_unit* from = &b->system->units[i];
-    if (!unit->is_in_loop || unit->has_model) {
-      continue;
-    }
-    YOKE_TRY(
-        yoke__linear_by_differences(from, b->state->t, b->state->u + from->u, &b->to->arena, unit));
-    if (!unit->has_model) {
-      continue;
-    }
-    YOKE_TRY(look_at_model(&b->to->arena, unit));
-    char text[96];
-    snprintf(text, sizeof text, "by differences of %s of %.6g s",
-             unit->is_of_calls ? "calls" : "steps", from->step);
-    unit->solver_text = from->is_law ? "none, by differences" : texted(&b->to->arena, text);
-    unit->is_solver_unknown = false;
-    unit->solver = (yoke_stability_solver){0};
-    unit->semi_implicit_step = 0;
-    YOKE_TRY_MEMORY(unit->solver_text);
-    if (unit->is_of_calls) {
-      b->to->is_of_calls = true;
-      unit->slowest = unit->fastest = unit->growth = (double)NAN;
+    if (b->to->units[i].is_in_loop && !b->to->units[i].has_model) {
+      YOKE_TRY(try_unit(b, i));
     }
   }
   return YOKE_OK;

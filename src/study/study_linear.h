@@ -33,8 +33,9 @@ typedef struct yoke_linear_unit {
   bool is_solver_unknown;        // it is taken as exact
   double
       semi_implicit_step;  // of semi-implicit Euler, where the loops are run [s]; 0: another solver
-  bool is_by_differences;  // of its steps: it says nothing about its slopes
-  bool is_of_calls;        // A and B are those of one call, x := A x + B u
+  const struct yoke_difference*
+      difference;    // it says nothing about its slopes: by differences of its steps
+  bool is_of_calls;  // A and B are those of one call, x := A x + B u
 } yoke_linear_unit;
 
 // The methods that an analysis knows.

@@ -5,6 +5,7 @@
 // units: a system whose motions are s times as fast is one whose steps are s times as long.
 #include "study/study_linear_engine.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +25,8 @@
 #define TRUE_MODES  1e-6   // of the residual: below it the multipliers are those of the motion
 #define MOST_STEPS  20000  // macro steps of a run, unless that leaves too few rows
 #define LEAST_ROWS  60
-#define STOP_STEPS  7  // decimal digits of the macro steps up to the stop time
+#define MOST_CALLS  2000  // of a unit in a macro step
+#define STOP_STEPS  7     // decimal digits of the macro steps up to the stop time
 #define N_LEVELS    3
 #define RANDOM_SEED 0x9E3779B97F4A7C15u
 #define WHY_SIZE    400
@@ -37,7 +39,10 @@ static const struct {
 
 struct yoke_linear_engine {
   yoke_linear_loops* loops;
-  yoke_arena arena;
+  yoke_linear_method method;
+  int64_t*
+      calls;  // per unit: of a macro step, if it has a step of its own; 0: it scales with the others
+  yoke_arena arena, room;  // room: of the system at hand
   yoke_registry registry;
   yoke_standin** standins;  // per unit
   yoke_system* system;
@@ -82,15 +87,17 @@ static bool find_variant(yoke_linear_method method, variant* to) {
   return method == YOKE_LINEAR_FILE || to->method != NULL;
 }
 
-static yoke_scenario_unit plain_unit(const yoke_system_unit* unit, const char* type) {
+// calls: in place of its own step; 0: none
+static yoke_scenario_unit plain_unit(const yoke_system_unit* unit, const char* type,
+                                     int64_t calls) {
   const yoke_scenario_unit* from = unit->source;
   yoke_scenario_unit to = {.name = from->name,
                            .place = from->place,
                            .is_law = from->is_law,
                            .kind = from->is_law ? YOKE_KIND_LAW : YOKE_KIND_MODEL,
                            .type = type,
-                           .step = from->step,
-                           .calls = unit->n_calls,
+                           .step = calls > 0 ? (yoke_scenario_time){0} : from->step,
+                           .calls = calls > 0 ? calls : unit->n_calls,
                            .has_exchange = from->has_exchange,
                            .exchange = from->exchange,
                            .tolerance = from->tolerance,
@@ -127,6 +134,8 @@ static void strip(yoke_scenario* to, const yoke_system* system) {
   to->record_from = (yoke_scenario_time){0};
   to->threads = 1;
   to->calls = 1;  // those of the units are given one by one
+  // what has decayed is iterated like what has not
+  to->iteration.tolerance = DBL_MIN;
   to->start = time_of(0);
   to->stop = to->step;
   to->stop.exact.exponent += STOP_STEPS;
@@ -137,7 +146,7 @@ static void strip(yoke_scenario* to, const yoke_system* system) {
 
 // What carries means is not extrapolated.
 static yoke_status change_connections(yoke_linear_engine* e, yoke_scenario* to) {
-  yoke_scenario_connection* all = yoke__arena_array(&e->arena, to->n_connections + 1, sizeof *all);
+  yoke_scenario_connection* all = yoke__arena_array(&e->room, to->n_connections + 1, sizeof *all);
   YOKE_TRY_MEMORY(all);
   for (size_t i = 0; i < to->n_connections; i++) {
     all[i] = to->connections[i];
@@ -151,7 +160,7 @@ static yoke_status change_connections(yoke_linear_engine* e, yoke_scenario* to) 
 }
 
 static yoke_status change_bonds(yoke_linear_engine* e, yoke_scenario* to) {
-  yoke_scenario_bond* bonds = yoke__arena_array(&e->arena, to->n_bonds + 1, sizeof *bonds);
+  yoke_scenario_bond* bonds = yoke__arena_array(&e->room, to->n_bonds + 1, sizeof *bonds);
   YOKE_TRY_MEMORY(bonds);
   for (size_t i = 0; i < to->n_bonds; i++) {
     bonds[i] = to->bonds[i];
@@ -172,7 +181,7 @@ static size_t list_connections(const yoke_system* system, yoke_scenario_connecti
     all[n] = *link->source;
     all[n].offset = 0;
     all[n].average = link->flow == YOKE_FLOW_AVERAGED ? YOKE_AVERAGE_YES : YOKE_AVERAGE_NO;
-    if (!all[n].exchange.is_given && link->interval < system->macro) {
+    if (!all[n].exchange.is_given && link->interval <= system->macro) {
       all[n].exchange_parts = system->macro / link->interval;
     }
     n++;
@@ -183,14 +192,14 @@ static size_t list_connections(const yoke_system* system, yoke_scenario_connecti
 static yoke_status describe(yoke_linear_engine* e, const variant* v, yoke_scenario** out) {
   const yoke_system* system = e->loops->system;
   const yoke_scenario* from = system->scenario;
-  yoke_companion_unit* known = yoke__arena_array(&e->arena, system->n_units, sizeof *known);
-  yoke_scenario_connection* all = yoke__arena_array(&e->arena, system->n_links + 1, sizeof *all);
-  yoke_scenario_unit* units = yoke__arena_array(&e->arena, system->n_units + 1, sizeof *units);
+  yoke_companion_unit* known = yoke__arena_array(&e->room, system->n_units, sizeof *known);
+  yoke_scenario_connection* all = yoke__arena_array(&e->room, system->n_links + 1, sizeof *all);
+  yoke_scenario_unit* units = yoke__arena_array(&e->room, system->n_units + 1, sizeof *units);
   YOKE_TRY_MEMORY(known && all && units);
   for (size_t i = 0; i < system->n_units; i++) {
     // calls stay as they are
     known[i] = (yoke_companion_unit){.most = 1, .n_calls = 1, .calls = system->units[i].n_calls};
-    units[i] = plain_unit(&system->units[i], yoke__standin_ops(e->standins[i])->name);
+    units[i] = plain_unit(&system->units[i], yoke__standin_ops(e->standins[i])->name, e->calls[i]);
   }
   const yoke_companion_recipe recipe = {
       .method = v->method, .order = v->order, .settings = v->settings, .scheme = from->scheme};
@@ -211,11 +220,11 @@ static yoke_status describe(yoke_linear_engine* e, const variant* v, yoke_scenar
 
 static yoke_status make_standins(yoke_linear_engine* e) {
   const yoke_system* system = e->loops->system;
-  e->standins = yoke__arena_array(&e->arena, system->n_units, sizeof(yoke_standin*));
-  e->registry.units.ops = yoke__arena_array(&e->arena, system->n_units, sizeof(yoke_unit_ops*));
+  e->standins = yoke__arena_array(&e->room, system->n_units, sizeof(yoke_standin*));
+  e->registry.units.ops = yoke__arena_array(&e->room, system->n_units, sizeof(yoke_unit_ops*));
   YOKE_TRY_MEMORY(e->standins && e->registry.units.ops);
   for (size_t i = 0; i < system->n_units; i++) {
-    e->standins[i] = yoke__standin_make(&system->units[i], &e->loops->units[i], &e->arena);
+    e->standins[i] = yoke__standin_make(&system->units[i], &e->loops->units[i], &e->room);
     YOKE_TRY_MEMORY(e->standins[i]);
     e->registry.units.ops[e->registry.units.n++] = yoke__standin_ops(e->standins[i]);
   }
@@ -329,10 +338,10 @@ static yoke_status layout(yoke_linear_engine* e) {
   }
   const size_t n = e->n_states > 0 ? e->n_states : e->n_outputs;
   e->n_signals = n < MAX_SIGNALS ? n : MAX_SIGNALS;
-  e->values = yoke__arena_array(&e->arena, n + 1, sizeof(double));
-  e->mixers = yoke__arena_array(&e->arena, n * e->n_signals + 1, sizeof(double));
+  e->values = yoke__arena_array(&e->room, n + 1, sizeof(double));
+  e->mixers = yoke__arena_array(&e->room, n * e->n_signals + 1, sizeof(double));
   e->rows =
-      yoke__arena_array(&e->arena, levels[N_LEVELS - 1].n_rows * e->n_signals + 1, sizeof(double));
+      yoke__arena_array(&e->room, levels[N_LEVELS - 1].n_rows * e->n_signals + 1, sizeof(double));
   YOKE_TRY_MEMORY(e->values && e->mixers && e->rows);
   uint64_t seed = 1;
   for (size_t i = 0; i < n * e->n_signals; i++) {
@@ -349,6 +358,39 @@ static void count_free(yoke_linear_engine* e) {
   }
 }
 
+// Units that are called at a step of their own, several times in a macro step, keep it. True: that makes other calls.
+static bool choose_calls(yoke_linear_engine* e, double scale) {
+  const yoke_system* system = e->loops->system;
+  bool is_other = false;
+  for (size_t i = 0; i < system->n_units; i++) {
+    const yoke_system_unit* unit = &system->units[i];
+    int64_t n = 0;
+    if (!unit->is_law && unit->source->step.is_given && unit->period < system->macro) {
+      const double calls = floor(scale * (double)system->macro / (double)unit->period + 0.5);
+      n = (int64_t)fmin(fmax(calls, 1), MOST_CALLS);
+    }
+    is_other = is_other || n != e->calls[i];
+    e->calls[i] = n;
+  }
+  return is_other;
+}
+
+// The system with the calls as they are chosen, in place of the one at hand.
+static yoke_status make(yoke_linear_engine* e, const char** why) {
+  variant v;
+  yoke__system_destroy(&e->system);
+  yoke__arena_free(&e->room);
+  e->registry = (yoke_registry){0};
+  e->n_states = e->n_outputs = 0;
+  (void)find_variant(e->method, &v);
+  YOKE_TRY(make_standins(e));
+  YOKE_TRY(build(e, &v, why));
+  YOKE_TRY(find_period(e, why));
+  YOKE_TRY(layout(e));
+  count_free(e);
+  return YOKE_OK;
+}
+
 yoke_status yoke__linear_engine_open(yoke_linear_loops* loops, yoke_linear_method method,
                                      yoke_linear_engine** out, const char** why) {
   *out = NULL;
@@ -361,15 +403,17 @@ yoke_status yoke__linear_engine_open(yoke_linear_loops* loops, yoke_linear_metho
   yoke_linear_engine* e = calloc(1, sizeof *e);
   YOKE_TRY_MEMORY(e);
   e->loops = loops;
-  yoke_status status = make_standins(e);
-  status = status < 0 ? status : build(e, &v, why);
-  status = status < 0 ? status : find_period(e, why);
-  status = status < 0 ? status : layout(e);
+  e->method = method;
+  e->calls = yoke__arena_array(&e->arena, loops->system->n_units, sizeof *e->calls);
+  yoke_status status = e->calls == NULL ? YOKE_NO_MEMORY : YOKE_OK;
+  if (status >= 0) {
+    (void)choose_calls(e, 1);
+    status = make(e, why);
+  }
   if (status < 0) {
     yoke__linear_engine_close(&e);
     return status;
   }
-  count_free(e);
   *out = e;
   return YOKE_OK;
 }
@@ -377,6 +421,7 @@ yoke_status yoke__linear_engine_open(yoke_linear_loops* loops, yoke_linear_metho
 void yoke__linear_engine_close(yoke_linear_engine** engine) {
   if (*engine != NULL) {
     yoke__system_destroy(&(*engine)->system);
+    yoke__arena_free(&(*engine)->room);
     yoke__arena_free(&(*engine)->arena);
     free(*engine);
     *engine = NULL;
@@ -481,6 +526,18 @@ yoke_status yoke__linear_engine_radius(yoke_linear_engine* engine, double scale,
   yoke_messages messages = {0};
   yoke_state* state = NULL;
   *radius = (double)NAN;
+  const char* why = NULL;
+  if (choose_calls(engine, scale)) {
+    const yoke_status status = make(engine, &why);
+    if (status == YOKE_NO_SUPPORT) {
+      // with so few calls the method cannot serve
+      (void)choose_calls(engine, 1);
+      YOKE_TRY(make(engine, &why));
+      *radius = (double)INFINITY;
+      return YOKE_OK;
+    }
+    YOKE_TRY(status);
+  }
   for (size_t i = 0; i < engine->system->n_units; i++) {
     yoke__standin_scale(engine->standins[i], scale);
     yoke__standin_clear(engine->standins[i]);

@@ -18,10 +18,11 @@
 #define LEAST_WINDOW 4
 
 typedef struct window {
-  size_t m, n;     // signals; rows left
-  double* rows;    // n x m, scaled; differences if motions without force are left out
-  double* size;    // n: largest of a row
-  double* before;  // n: largest up to the row, of the signals themselves
+  size_t m, n;   // signals; rows left
+  double* rows;  // n x m, scaled; differences if motions without force are left out
+  double* size;  // n: largest of a row
+  double*
+      before;  // n: largest of the signals up to the row, where their differences are looked at; else 0
   size_t q, first, n_columns;
 } window;
 
@@ -35,7 +36,7 @@ static void scale_rows(window* w, const double rows[], size_t n, bool is_differe
     for (size_t k = 0; k < w->n; k++) {
       const double now = rows[k * w->m + j], next = is_difference ? rows[(k + 1) * w->m + j] : 0;
       const double by = largest > 0 ? 1 / largest : 0;
-      so_far = fmax(so_far, fmax(fabs(now), fabs(next)) * by);
+      so_far = is_difference ? fmax(so_far, fmax(fabs(now), fabs(next)) * by) : 0;
       w->before[k] = fmax(w->before[k], so_far);
       w->rows[k * w->m + j] = (is_difference ? next - now : now) * by;
       w->size[k] = fmax(w->size[k], fabs(w->rows[k * w->m + j]));
@@ -45,19 +46,17 @@ static void scale_rows(window* w, const double rows[], size_t n, bool is_differe
 
 // The last columns in which motion stands above round-off.
 static void choose_window(window* w) {
+  size_t n_clear = 0;
+  while (n_clear < w->n && w->size[n_clear] > 0 &&
+         w->size[n_clear] * CLEAR >= w->before[n_clear] * ROUND_OFF) {
+    n_clear++;
+  }
   w->q = HEIGHT / w->m > 1 ? HEIGHT / w->m : 2;
-  while (w->q > 1 && 3 * w->q > w->n) {
+  while (w->q > 1 && 3 * w->q > n_clear) {
     w->q--;
   }
-  size_t end = 0;
-  for (size_t k = 0; k + w->q < w->n; k++) {
-    // the newest row of the column and the one behind it have to be clear
-    if (w->size[k + w->q] * CLEAR > w->before[k + w->q] * ROUND_OFF) {
-      end = k + 1;
-    } else {
-      break;
-    }
-  }
+  // a column ends with the row behind its q rows
+  const size_t end = n_clear > w->q ? n_clear - w->q : 0;
   w->first = end > WIDTH ? end - WIDTH : 0;
   w->n_columns = end - w->first;
 }

@@ -17,6 +17,7 @@
 
 #include "base/base_check.h"
 #include "linalg/linalg_dense.h"
+#include "study/study_difference.h"
 
 #define MAX_ORDER 3  // of input derivatives
 #define MAX_PARTS 1e9
@@ -26,12 +27,15 @@ struct yoke_standin {
   yoke_unit_ops ops;
   yoke_unit_info info;
   const yoke_unit* unit;  // that it stands for
-  const double *A, *B, *C, *D;
+  const double *A, *B;
+  double *C, *D;
   size_t n, m, p;
-  size_t n_orders;                     // 1 + highest derivative of the inputs
-  double micro;                        // of explicit Euler [s]; 0: exact
-  double semi_implicit;                // of semi-implicit Euler [s]; 0: another solver
-  bool is_of_calls;                    // A and B are those of one call
+  size_t n_orders;       // 1 + highest derivative of the inputs
+  double micro;          // of explicit Euler [s]; 0: exact
+  double semi_implicit;  // of semi-implicit Euler [s]; 0: another solver
+  const yoke_difference*
+      difference;  // its calls are tried anew at every scale; NULL: A and B are known
+
   double scale;                        // s
   double h;                            // E and G are for this; NaN: for none
   double *step, *power, *swap, *work;  // augmented matrices, and room for the exponential
@@ -113,15 +117,33 @@ static void raise(yoke_standin* self, int64_t n) {
   }
 }
 
+// The unit itself in calls of this length. There is room for more states than it has.
+static yoke_status try_calls(yoke_standin* self, double h) {
+  const size_t n = self->n, m = self->m, k = count_augmented(self);
+  yoke_arena room = {0};
+  yoke_linear_unit found = {0};
+  yoke_status status = yoke__difference(self->difference, h * self->scale, &room, &found);
+  status = status < 0 || found.has_model ? status : YOKE_NO_SUPPORT;
+  if (status >= 0) {
+    memset(self->power, 0, k * k * sizeof *self->power);
+    memset(self->C, 0, self->p * n * sizeof *self->C);
+    memcpy(self->D, found.D, self->p * m * sizeof *self->D);
+    for (size_t i = 0; i < found.n_states; i++) {
+      memcpy(self->power + i * k, found.A + i * found.n_states, found.n_states * sizeof(double));
+      memcpy(self->power + i * k + n, found.B + i * m, m * sizeof(double));
+    }
+    for (size_t i = 0; i < self->p && found.n_states > 0; i++) {
+      memcpy(self->C + i * n, found.C + i * found.n_states, found.n_states * sizeof(double));
+    }
+  }
+  yoke__arena_free(&room);
+  return status;
+}
+
 static yoke_status prepare(yoke_standin* self, double h) {
   self->h = h;
-  if (self->is_of_calls) {
-    self->scale = 1;
-    fill_step(self, false, 1, self->power);
-    for (size_t i = 0; i < self->n; i++) {
-      self->power[i * count_augmented(self) + i] -= 1;
-    }
-    return YOKE_OK;
+  if (self->difference != NULL) {
+    return try_calls(self, h);
   }
   // an internal step keeps its length while the others are scaled
   const double own = self->micro > 0 ? self->micro : self->semi_implicit;
@@ -407,7 +429,16 @@ yoke_standin* yoke__standin_make(const yoke_system_unit* unit, const yoke_linear
     self->D = model->D;
     self->micro = model->solver.micro_step;
     self->semi_implicit = model->semi_implicit_step;
-    self->is_of_calls = model->is_of_calls;
+    // those of calls of another length may have more states
+    self->difference = model->n_states > 0 ? model->difference : NULL;
+    if (self->difference != NULL) {
+      self->n = YOKE_DIFFERENCE_ORDER;
+      self->C = yoke__arena_array(arena, self->p * self->n + 1, sizeof(double));
+      self->D = yoke__arena_array(arena, self->p * self->m + 1, sizeof(double));
+      if (self->C == NULL || self->D == NULL) {
+        return NULL;
+      }
+    }
   }
   snprintf(self->name, sizeof self->name, "linear %zu", model->unit);
   self->info.flags = (unit->unit.info->flags & (YOKE_UNIT_ALGEBRAIC | YOKE_UNIT_IMPLICIT |

@@ -475,7 +475,8 @@ static void test_refusals(void** state) {
   refuse("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\nunits:\n"
          "  a: {model: state_space, with: {A: [[-1]], B: [[1]]}}\n"
          "  b: {model: delay1}\n"
-         "connections: [a.y1 -> b.u]\n",
+         "  c: {model: sine}\n"
+         "connections: [c.y -> a.u1, a.y1 -> b.u]\n",
          YOKE_OK, NULL);
 }
 
