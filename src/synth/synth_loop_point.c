@@ -20,7 +20,7 @@
 
 #define PI       3.14159265358979323846
 #define GOLDEN   0.61803398874989485
-#define N_ANGLES 48  // theta is looked at before it is refined
+#define N_ANGLES 24  // theta is looked at before it is refined
 
 typedef double complex number;
 
@@ -226,11 +226,17 @@ static double search_turn(const number M[]) {
     best = fmax(best, radius);
   }
   double low = at - part, high = at + part;
-  for (int i = 0; i < 40; i++) {
-    const double p = high - GOLDEN * (high - low), q = low + GOLDEN * (high - low);
-    const double at_p = turned_radius(M, p), at_q = turned_radius(M, q);
-    best = fmax(best, fmax(at_p, at_q));
-    *(at_p >= at_q ? &high : &low) = at_p >= at_q ? q : p;
+  double angle[2] = {high - GOLDEN * (high - low), low + GOLDEN * (high - low)};
+  double radius[2] = {turned_radius(M, angle[0]), turned_radius(M, angle[1])};
+  // flat at the top: an angle to 1e-8 gives the radius to all digits
+  for (int i = 0; i < 36; i++) {
+    const int k = radius[0] >= radius[1] ? 0 : 1;  // stays
+    best = fmax(best, radius[k]);
+    *(k == 0 ? &high : &low) = angle[1 - k];
+    angle[1 - k] = angle[k];
+    radius[1 - k] = radius[k];
+    angle[k] = k == 0 ? high - GOLDEN * (high - low) : low + GOLDEN * (high - low);
+    radius[k] = turned_radius(M, angle[k]);
   }
   return best;
 }
