@@ -52,7 +52,8 @@ typedef struct yoke_synth_loop_point {
   double complex loop;  // 1 - det(I - Q1 Q2)
   double complex open;  // 1 - det(I - H_open): for scalar loops H_open itself
   double complex
-      distortion;  // G = det(I - Q1 Q2) / det(I - H_open): 1 if sampling changed nothing (H11)
+      distortion;       // G = det(I - Q1 Q2) / det(I - H_open): 1 if sampling changed nothing (H11)
+  double side_gain[2];  // norms of Q1 and Q2
   double gain, held_gain, sampled_gain;  // norms of Q1 Q2, of Q1 Q2 with both holds, of Q1d Q2d
   double sensitivity;                    // norm of (I - H_open)^-1
   double error[2][2];  // (H12): norm of what the error of output i is per output j, without holds 0

@@ -340,6 +340,8 @@ static yoke_status try_at(yoke_synth_loop_eval* self, double w, bool is_wide,
   if (is_wide) {
     return YOKE_OK;
   }
+  YOKE_TRY(norm_of(self, a, b, self->Q1, &to->side_gain[0]));
+  YOKE_TRY(norm_of(self, b, a, self->Q2, &to->side_gain[1]));
   yoke__complex_mul(b, a, b, self->Q2, self->Q1, self->L2);
   YOKE_TRY(add_sampled(self, w, to));
   YOKE_TRY(add_errors(self, a, b, self->Q1, self->L1, h[0], phi[0], h[1], phi[1], &to->error[0][0],
