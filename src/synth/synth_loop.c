@@ -1,7 +1,7 @@
 // Peaks, margins and worst cases of a loop over frequency; see synth_loop.h.
 //
 // Two grids: 0 < w <= pi / Dt for what is sampled, and all frequencies for the gains of the coupled system. Both are even and
-// logarithmic, and around every pole p = sigma + j w0 they have points at w0 +- |sigma| {0, 0.1, 0.2, 0.4, ...}: no light
+// logarithmic, and around every pole p = sigma + j w0 they have points at w0 +- |sigma| {0, 0.05, 0.0675, ...}: no light
 // resonance falls between two points. On the unit circle a pole appears at the angle of exp(p Dt), wherever aliasing puts it.
 // The largest local maxima of each quantity are refined by golden section between their neighbours.
 #include "synth/synth_loop.h"
@@ -16,9 +16,11 @@
 
 #define PI       3.14159265358979323846
 #define GOLDEN   0.61803398874989485
-#define N_EVEN   1500
-#define N_LOG    1000
-#define N_BESIDE 12    // points on each side of a pole
+#define N_EVEN   1000
+#define N_LOG    600
+#define N_BESIDE 32  // points on each side of a pole, from CLOSE to 700 times its width
+#define CLOSE    0.05
+#define SPREAD   1.35
 #define LOWEST   1e-4  // of the slowest motion: the limit at frequency 0 to 1e-8
 #define HIGHEST  1e3   // of the fastest motion
 #define TINY     1e-9  // of the fastest motion: a pole at 0
@@ -182,11 +184,11 @@ static yoke_status make_grid(const poles* p, double low, double high, double eve
   add(g, high, low, high);
   for (size_t k = 0; k < p->n; k++) {
     add(g, p->of[k].at, low, high);
-    double beside = 0.1 * p->of[k].width;
+    double beside = CLOSE * p->of[k].width;
     for (int i = 0; i < N_BESIDE; i++) {
       add(g, p->of[k].at - beside, low, high);
       add(g, p->of[k].at + beside, low, high);
-      beside *= 2;
+      beside *= SPREAD;
     }
   }
   qsort(g->w, g->n, sizeof *g->w, compare);
@@ -364,18 +366,21 @@ static yoke_synth_peak minus(yoke_synth_peak p) {
   return (yoke_synth_peak){-p.value, p.w};
 }
 
-static yoke_status analyse(yoke_synth_loop_eval* eval, yoke_synth_loop_report* out) {
-  const yoke_synth_loop* loop = eval->loop;
+static yoke_status make_grids(const yoke_synth_loop* loop, yoke_arena* arena, grid* wide,
+                              grid* circle) {
   const double end = PI / loop->step;
-  yoke_arena* arena = &eval->arena;
   poles all[2];
-  grid wide = {0}, circle = {0};
-  yoke_synth_peak peaks[N_QUANTITIES];
   YOKE_TRY(find_poles(loop, arena, all));
   const double low = LOWEST * all[0].slowest, high = HIGHEST * all[0].fastest;
-  YOKE_TRY(make_grid(&all[0], low, high, fmin(8 * end, high), arena, &wide));
-  YOKE_TRY(
-      make_grid(&all[1], fmax(fmin(low, LOWEST * end), NEAREST * end), end, end, arena, &circle));
+  YOKE_TRY(make_grid(&all[0], low, high, fmin(8 * end, high), arena, wide));
+  return make_grid(&all[1], fmax(fmin(low, LOWEST * end), NEAREST * end), end, end, arena, circle);
+}
+
+static yoke_status analyse(yoke_synth_loop_eval* eval, yoke_synth_loop_report* out) {
+  yoke_arena* arena = &eval->arena;
+  grid wide = {0}, circle = {0};
+  yoke_synth_peak peaks[N_QUANTITIES];
+  YOKE_TRY(make_grids(eval->loop, arena, &wide, &circle));
   scan over_all = {.eval = eval, .is_wide = true}, over_circle = {.eval = eval};
   YOKE_TRY(fill(&over_all, &wide, arena));
   YOKE_TRY(fill(&over_circle, &circle, arena));
@@ -406,6 +411,27 @@ yoke_status yoke__synth_loop_analyse(const yoke_synth_loop* loop, yoke_synth_loo
   yoke_status status = yoke__synth_loop_open(loop, &eval);
   if (status >= 0) {
     status = analyse(&eval, out);
+  }
+  yoke__synth_loop_close(&eval);
+  return status;
+}
+
+yoke_status yoke__synth_loop_frequencies(const yoke_synth_loop* loop, double** w, size_t* n) {
+  yoke_synth_loop_eval eval;
+  grid wide = {0}, circle = {0};
+  *w = NULL;
+  *n = 0;
+  yoke_status status = yoke__synth_loop_open(loop, &eval);
+  if (status >= 0) {
+    status = make_grids(loop, &eval.arena, &wide, &circle);
+  }
+  if (status >= 0) {
+    *w = malloc(circle.n * sizeof **w);
+    status = *w != NULL ? YOKE_OK : YOKE_NO_MEMORY;
+  }
+  if (status >= 0) {
+    memcpy(*w, circle.w, circle.n * sizeof **w);
+    *n = circle.n;
   }
   yoke__synth_loop_close(&eval);
   return status;

@@ -92,6 +92,9 @@ yoke_status yoke__synth_loop_analyse(const yoke_synth_loop* loop, yoke_synth_loo
 yoke_status yoke__synth_loop_sample(const yoke_synth_loop* loop, size_t n, const double w[],
                                     yoke_synth_loop_point to[]);
 
+// Frequencies up to pi / Dt that show every resonance, ascending [rad/s]; to be freed by the caller. Fails alike.
+yoke_status yoke__synth_loop_frequencies(const yoke_synth_loop* loop, double** w, size_t* n);
+
 // ---- one exchange interval as a matrix
 
 // x' = A x + B u with u held over the step: x(t + step) = F x + G u. C and D as before. held: its F and G are written, its
