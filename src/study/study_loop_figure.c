@@ -154,8 +154,14 @@ static void fit_panel(const yoke_curves* c, panel* p) {
     high = low + 2;
   }
   low = p->kind == MAGNITUDE ? fmax(low, high - DB_SPAN) : low;
-  p->tick = p->kind == PHASE && high - low > 90 ? 45 * ceil((high - low) / 360)
-                                                : yoke__svg_nice_step(high - low, 5);
+  p->tick = yoke__svg_nice_step(high - low, 5);
+  // 45, 90, 180, ... degrees
+  for (double tick = 45; p->kind == PHASE && high - low > 90; tick *= 2) {
+    p->tick = tick;
+    if ((high - low) / tick <= 6) {
+      break;
+    }
+  }
   p->y.low = p->tick * floor(low / p->tick);
   p->y.high = p->tick * ceil(high / p->tick);
 }
