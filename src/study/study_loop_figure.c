@@ -156,10 +156,10 @@ static void fit_panel(const yoke_curves* c, panel* p) {
   low = p->kind == MAGNITUDE ? fmax(low, high - DB_SPAN) : low;
   p->tick = yoke__svg_nice_step(high - low, 5);
   // 45, 90, 180, ... degrees
-  for (double tick = 45; p->kind == PHASE && high - low > 90; tick *= 2) {
-    p->tick = tick;
-    if ((high - low) / tick <= 6) {
-      break;
+  if (p->kind == PHASE && high - low > 90) {
+    p->tick = 45;
+    while ((high - low) / p->tick > 6) {
+      p->tick *= 2;
     }
   }
   p->y.low = p->tick * floor(low / p->tick);
@@ -170,9 +170,10 @@ static void fit_panel(const yoke_curves* c, panel* p) {
 static void draw_log_axis(const panel* p, bool has_numbers, yoke_text* svg) {
   static const double digits[] = {1, 2, 5};
   const bool is_narrow = p->x.high / p->x.low < 300;
-  for (double decade = pow(10, floor(log10(p->x.low))); decade <= p->x.high; decade *= 10) {
+  const int first = (int)floor(log10(p->x.low)), last = (int)floor(log10(p->x.high));
+  for (int d = first; d <= last; d++) {
     for (size_t i = 0; i < YOKE_COUNT(digits); i++) {
-      const double value = decade * digits[i];
+      const double value = pow(10, d) * digits[i];
       if (value < p->x.low * (1 - 1e-9) || value > p->x.high * (1 + 1e-9)) {
         continue;
       }
@@ -276,21 +277,20 @@ static void fit_square(const yoke_curves* c, double margin, axis* x, axis* y) {
 
 static void draw_square(const axis* x, const axis* y, yoke_text* svg) {
   const double tick = yoke__svg_nice_step(x->high - x->low, 6);
-  for (double value = tick * ceil(x->low / tick); value <= x->high; value += tick) {
-    const bool is_zero = fabs(value) < 1e-9;
-    char text[32];
-    yoke__text_add(svg, "<path class=\"%s\" d=\"M%.1f %.1fV%.1f\"/>\n", is_zero ? "line" : "grid",
-                   at(x, value), y->from, y->to);
-    yoke__svg_number(is_zero ? 0 : value, text, sizeof text);
-    yoke__svg_label(svg, "ink", at(x, value), y->from + 18, "middle", text);
+  char text[32];
+  for (int i = (int)ceil(x->low / tick); i * tick <= x->high; i++) {
+    const double to = at(x, i * tick);
+    yoke__text_add(svg, "<path class=\"%s\" d=\"M%.1f %.1fV%.1f\"/>\n", i == 0 ? "line" : "grid",
+                   to, y->from, y->to);
+    yoke__svg_number(i * tick, text, sizeof text);
+    yoke__svg_label(svg, "ink", to, y->from + 18, "middle", text);
   }
-  for (double value = tick * ceil(y->low / tick); value <= y->high; value += tick) {
-    const bool is_zero = fabs(value) < 1e-9;
-    char text[32];
-    yoke__text_add(svg, "<path class=\"%s\" d=\"M%.1f %.1fH%.1f\"/>\n", is_zero ? "line" : "grid",
-                   x->from, at(y, value), x->to);
-    yoke__svg_number(is_zero ? 0 : value, text, sizeof text);
-    yoke__svg_label(svg, "ink", x->from - 8, at(y, value) + 4, "end", text);
+  for (int i = (int)ceil(y->low / tick); i * tick <= y->high; i++) {
+    const double to = at(y, i * tick);
+    yoke__text_add(svg, "<path class=\"%s\" d=\"M%.1f %.1fH%.1f\"/>\n", i == 0 ? "line" : "grid",
+                   x->from, to, x->to);
+    yoke__svg_number(i * tick, text, sizeof text);
+    yoke__svg_label(svg, "ink", x->from - 8, to + 4, "end", text);
   }
 }
 
