@@ -23,7 +23,6 @@
 #define SPREAD   1.35
 #define LOWEST   1e-4  // of the slowest motion: the limit at frequency 0 to 1e-8
 #define HIGHEST  1e3   // of the fastest motion
-#define TINY     1e-9  // of the fastest motion: a pole at 0
 #define NEAREST  1e-8  // of pi / Dt: nearer to z = 1 the digits of z - 1 are lost
 #define N_REFINE 4     // local maxima of a quantity that are refined
 #define SECTIONS 44    // of golden section: 1e-9 of the distance between grid points
@@ -108,25 +107,34 @@ static int compare(const void* a, const void* b) {
   return (x > y) - (x < y);
 }
 
-// Eigenvalues of a continuous A, as sizes and as angles: to[0] over all frequencies, to[1] folded to 0 .. pi / Dt.
+static int compare_sizes(const void* a, const void* b) {
+  const double *p = a, *q = b;
+  const double x = hypot(p[0], p[1]), y = hypot(q[0], q[1]);
+  return (x > y) - (x < y);
+}
+
+// Eigenvalues of a continuous A, as sizes and as angles: to[0] over all frequencies, to[1] folded to 0 .. pi / Dt. Those at
+// 0, the smallest ones, are left out.
 static yoke_status add_poles(size_t n, const double A[], double step, poles to[2]) {
-  double* re = calloc(2 * n + 1, sizeof *re);
+  double* re = calloc(4 * n + 1, sizeof *re);
   YOKE_TRY_MEMORY(re);
-  double* im = re + n;
-  const yoke_status status = yoke__eigenvalues(n, A, re, im);
-  double largest = 0;
-  for (size_t i = 0; i < n && status >= 0; i++) {
-    largest = fmax(largest, hypot(re[i], im[i]));
+  double *im = re + n, *both = im + n;
+  size_t n_zeros = 0;
+  yoke_status status = yoke__synth_loop_count_zeros(n, A, &n_zeros);
+  if (status >= 0) {
+    status = yoke__eigenvalues(n, A, re, im);
   }
-  for (size_t i = 0; i < n && status >= 0; i++) {
-    const double size = hypot(re[i], im[i]);
-    if (size <= TINY * largest) {
-      continue;
-    }
+  for (size_t i = 0; i < n; i++) {
+    both[2 * i] = re[i];
+    both[2 * i + 1] = im[i];
+  }
+  qsort(both, n, 2 * sizeof *both, compare_sizes);
+  for (size_t i = n_zeros; i < n && status >= 0; i++) {
+    const double *of = both + 2 * i, size = hypot(of[0], of[1]);
     to[0].slowest = fmin(to[0].slowest, size);
     to[0].fastest = fmax(to[0].fastest, size);
-    to[0].of[to[0].n++] = (pole){fabs(im[i]), fabs(re[i])};
-    to[1].of[to[1].n++] = (pole){fabs(remainder(im[i], 2 * PI / step)), fabs(re[i])};
+    to[0].of[to[0].n++] = (pole){fabs(of[1]), fabs(of[0])};
+    to[1].of[to[1].n++] = (pole){fabs(remainder(of[1], 2 * PI / step)), fabs(of[0])};
   }
   free(re);
   return status;

@@ -111,7 +111,8 @@ typedef struct yoke_synth_loop_radius {
   double radius;  // largest |eigenvalue| of the map, free ones taken out
   size_t
       n_free;  // eigenvalues that are 1 at every step: motions of the coupled system that neither grow nor decay
-  double free_error;  // largest distance of them from 1; 0 without any
+  double
+      free_error;  // largest |(M - I) v| of their unit vectors v, M balanced: how well that holds; 0 without any
 } yoke_synth_loop_radius;
 yoke_status yoke__synth_loop_radius_of(const yoke_linear sides[2], double step,
                                        yoke_synth_exchange exchange, yoke_synth_loop_radius* out);

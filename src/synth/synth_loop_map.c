@@ -8,19 +8,26 @@
 //
 // Free eigenvalues. If (H2) has the eigenvalue 0, with the vector x0, the inputs u0 that belong to it are constant and
 // A x0 + B u0 = 0: then (H4) and (H5) keep x0 at every Dt, and 1 is an eigenvalue. With velocity coupling this is the offset
-// between a position and the partner's copy of it. They are counted in (H2) and taken out of the map's spectrum, nearest to
-// 1 first. Source: HINF specification 3.1.
+// between a position and the partner's copy of it; a shaft without a fixed end adds its angle and, in a chain with it, its
+// speed. Chains make eigenvalues that are known to the square root of a rounding only, so that nothing is compared with 1:
+// with the kernel V2 of (H2), or of the map minus I, and V1 orthogonal to it
+//
+//   [V1 V2]^T X [V1 V2] = [ V1^T X V1 , 0 ; * , 0 ]
+//
+// and the same goes on with V1^T X V1 until it has no kernel. What is left of the map has the other eigenvalues. The levels
+// are counted in (H2), where 0 is 0. Source: HINF specification 3.1.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base_check.h"
 #include "linalg/linalg_dense.h"
+#include "linalg/linalg_scale.h"
 #include "synth/synth_loop_part.h"
 
-// an eigenvalue of (H2) below this part of the largest one, and one of the map nearer to 1 than FREE_MAP, are free
-#define FREE_WHOLE  1e-9
-#define FREE_MAP    1e-6
+// a singular value of (H2) below this part of the largest one is 0; one of the map minus I, relative to the map, is free
+#define ZERO_WHOLE  1e-13
+#define ZERO_MAP    1e-7
 #define BORDER_PART 1e-9
 
 yoke_status yoke__synth_loop_check(const yoke_linear sides[2]) {
@@ -225,75 +232,178 @@ yoke_status yoke__synth_loop_map(const yoke_linear sides[2], double step,
 
 // ---- eigenvalues
 
-// Eigenvalues of the coupled system that are 0. *growth: the largest real part of the others.
-static yoke_status count_free(const yoke_linear sides[2], double work[], size_t* n_free) {
-  const size_t n = sides[0].n_states + sides[1].n_states;
-  double *A = work, *re = A + n * n, *im = re + n, largest = 0;
-  *n_free = 0;
-  const yoke_status status = yoke__synth_loop_whole(sides, A);
-  if (status == YOKE_SINGULAR) {
-    return YOKE_OK;  // nothing is known of the coupled system; a stale exchange can still be looked at
+// How many motions are free, by levels of their chains.
+typedef struct free_motions {
+  size_t n_levels;
+  size_t* levels;  // vectors of each
+} free_motions;
+
+// Room for matrices of up to n rows and what is made of them.
+typedef struct space {
+  size_t n;
+  double *M, *X, *U, *V, *s, *re, *im, *work;
+  size_t* levels;
+  double* memory;
+} space;
+
+static void free_space(space* p) {
+  free(p->memory);
+  free(p->levels);
+}
+
+static yoke_status new_space(size_t n, space* p) {
+  const size_t square = n * n;
+  *p = (space){.n = n};
+  p->memory = calloc(4 * square + 3 * n + yoke__svd_work_size(n, n) + 1, sizeof *p->memory);
+  p->levels = calloc(n + 1, sizeof *p->levels);
+  if (p->memory == NULL || p->levels == NULL) {
+    free_space(p);
+    return YOKE_NO_MEMORY;
   }
-  YOKE_TRY(status);
-  YOKE_TRY(yoke__eigenvalues(n, A, re, im));
-  for (size_t i = 0; i < n; i++) {
-    largest = fmax(largest, hypot(re[i], im[i]));
+  p->M = p->memory;
+  p->X = p->M + square;
+  p->U = p->X + square;
+  p->V = p->U + square;
+  p->s = p->V + square;
+  p->re = p->s + n;
+  p->im = p->re + n;
+  p->work = p->im + n;
+  return YOKE_OK;
+}
+
+// Units of the states that make rows and columns weigh the same.
+static void balance(space* p, size_t n) {
+  yoke__scale_find(n, p->M, YOKE_SCALE_BY_GAIN, p->s);
+  yoke__scale_apply(n, p->s, p->M);
+}
+
+// Singular values and V of M - shift I, n x n.
+static yoke_status decompose(space* p, size_t n, double shift) {
+  for (size_t i = 0; i < n * n; i++) {
+    p->X[i] = p->M[i] - (i % (n + 1) == 0 ? shift : 0);
   }
+  return yoke__svd(n, n, p->X, p->U, p->s, p->V, p->work);
+}
+
+// M := V1^T M V1 with the first n - g columns of V.
+static void leave_out(space* p, size_t n, size_t g) {
+  const size_t m = n - g;
   for (size_t i = 0; i < n; i++) {
-    *n_free += hypot(re[i], im[i]) <= FREE_WHOLE * largest;
+    for (size_t j = 0; j < m; j++) {
+      p->X[i * m + j] = 0;
+      for (size_t k = 0; k < n; k++) {
+        p->X[i * m + j] += p->M[i * n + k] * p->V[k * n + j];
+      }
+    }
+  }
+  for (size_t i = 0; i < m; i++) {
+    for (size_t j = 0; j < m; j++) {
+      p->M[i * m + j] = 0;
+      for (size_t k = 0; k < n; k++) {
+        p->M[i * m + j] += p->V[k * n + i] * p->X[k * m + j];
+      }
+    }
+  }
+}
+
+// Zero eigenvalues of the n x n matrix in M, as levels.
+static yoke_status count_zeros(space* p, size_t n, free_motions* to) {
+  *to = (free_motions){.levels = p->levels};
+  balance(p, n);
+  double largest = 0;
+  while (n > 0) {
+    size_t g = 0;
+    YOKE_TRY(decompose(p, n, 0));
+    largest = fmax(largest, p->s[0]);
+    while (g < n && p->s[n - 1 - g] <= ZERO_WHOLE * largest) {
+      g++;
+    }
+    if (g == 0) {
+      break;
+    }
+    to->levels[to->n_levels++] = g;
+    leave_out(p, n, g);
+    n -= g;
   }
   return YOKE_OK;
 }
 
-// Takes the eigenvalue nearest to 1 out; false: none is near enough.
-static bool take_free(size_t* n, double re[], double im[], yoke_synth_loop_radius* to) {
-  size_t best = 0;
-  for (size_t i = 1; i < *n; i++) {
-    best = hypot(re[i] - 1, im[i]) < hypot(re[best] - 1, im[best]) ? i : best;
+yoke_status yoke__synth_loop_count_zeros(size_t n, const double A[], size_t* n_zeros) {
+  space p;
+  free_motions motions;
+  *n_zeros = 0;
+  YOKE_TRY(new_space(n, &p));
+  memcpy(p.M, A, n * n * sizeof *A);
+  const yoke_status status = count_zeros(&p, n, &motions);
+  for (size_t i = 0; i < motions.n_levels && status >= 0; i++) {
+    *n_zeros += motions.levels[i];
   }
-  if (*n == 0 || hypot(re[best] - 1, im[best]) > FREE_MAP) {
-    return false;
+  free_space(&p);
+  return status;
+}
+
+// Those of the coupled system. Nothing is known of one that is an algebraic loop without solution; a stale exchange can
+// still be looked at.
+static yoke_status count_free(const yoke_linear sides[2], space* p, free_motions* to) {
+  *to = (free_motions){.levels = p->levels};
+  const yoke_status status = yoke__synth_loop_whole(sides, p->M);
+  if (status < 0) {
+    return status == YOKE_SINGULAR ? YOKE_OK : status;
   }
-  to->free_error = fmax(to->free_error, hypot(re[best] - 1, im[best]));
-  *n -= 1;
-  re[best] = re[*n];
-  im[best] = im[*n];
-  return true;
+  return count_zeros(p, sides[0].n_states + sides[1].n_states, to);
+}
+
+// Takes the free motions out of the map in M; *n: its size, before and after.
+static yoke_status take_free(space* p, const free_motions* motions, size_t* n,
+                             yoke_synth_loop_radius* to) {
+  balance(p, *n);
+  const double size = fmax(1, yoke__norm_1(*n, p->M));
+  for (size_t i = 0; i < motions->n_levels && motions->levels[i] <= *n; i++) {
+    const size_t g = motions->levels[i];
+    YOKE_TRY(decompose(p, *n, 1));
+    // of a method that does not carry a motion on as it is: the eigenvalues tell
+    if (p->s[*n - g] > ZERO_MAP * size) {
+      break;
+    }
+    to->free_error = fmax(to->free_error, p->s[*n - g]);
+    to->n_free += g;
+    leave_out(p, *n, g);
+    *n -= g;
+  }
+  return YOKE_OK;
 }
 
 static yoke_status radius_of(const yoke_linear sides[2], double step, yoke_synth_exchange exchange,
-                             size_t n_free, double work[], yoke_synth_loop_radius* out) {
+                             const free_motions* motions, space* p, yoke_synth_loop_radius* out) {
   size_t n = yoke__synth_loop_map_size(sides, exchange);
-  double *M = work, *re = M + n * n, *im = re + n;
   *out = (yoke_synth_loop_radius){0};
-  YOKE_TRY(yoke__synth_loop_map(sides, step, exchange, M));
-  YOKE_TRY(yoke__eigenvalues(n, M, re, im));
-  while (out->n_free < n_free && take_free(&n, re, im, out)) {
-    out->n_free++;
-  }
+  YOKE_TRY(yoke__synth_loop_map(sides, step, exchange, p->M));
+  YOKE_TRY(take_free(p, motions, &n, out));
+  YOKE_TRY(yoke__eigenvalues(n, p->M, p->re, p->im));
   for (size_t i = 0; i < n; i++) {
-    out->radius = fmax(out->radius, hypot(re[i], im[i]));
+    out->radius = fmax(out->radius, hypot(p->re[i], p->im[i]));
   }
   return YOKE_OK;
 }
 
-// Room for the largest of the maps with its eigenvalues.
-static double* new_work(const yoke_linear sides[2]) {
-  const size_t n = yoke__synth_loop_map_size(sides, YOKE_SYNTH_STALE);
-  return calloc(n * n + 2 * n + 1, sizeof(double));
+// Room for the larger one of the two maps, and the free motions.
+static yoke_status open_space(const yoke_linear sides[2], space* p, free_motions* motions) {
+  YOKE_TRY(new_space(yoke__synth_loop_map_size(sides, YOKE_SYNTH_STALE), p));
+  const yoke_status status = count_free(sides, p, motions);
+  if (status < 0) {
+    free_space(p);
+  }
+  return status;
 }
 
 yoke_status yoke__synth_loop_radius_of(const yoke_linear sides[2], double step,
                                        yoke_synth_exchange exchange, yoke_synth_loop_radius* out) {
+  space p;
+  free_motions motions;
   YOKE_TRY(yoke__synth_loop_check(sides));
-  size_t n_free = 0;
-  double* work = new_work(sides);
-  YOKE_TRY_MEMORY(work);
-  yoke_status status = count_free(sides, work, &n_free);
-  if (status >= 0) {
-    status = radius_of(sides, step, exchange, n_free, work, out);
-  }
-  free(work);
+  YOKE_TRY(open_space(sides, &p, &motions));
+  const yoke_status status = radius_of(sides, step, exchange, &motions, &p, out);
+  free_space(&p);
   return status;
 }
 
@@ -302,19 +412,19 @@ yoke_status yoke__synth_loop_radius_of(const yoke_linear sides[2], double step,
 typedef struct search {
   const yoke_linear* sides;
   yoke_synth_exchange exchange;
-  size_t n_free;
-  double* work;
+  free_motions motions;
+  space space;
 } search;
 
 // A map that overflows is not stable.
-static yoke_status is_stable(const search* s, double step, bool* is) {
+static yoke_status is_stable(search* s, double step, bool* is) {
   yoke_synth_loop_radius r;
-  const yoke_status status = radius_of(s->sides, step, s->exchange, s->n_free, s->work, &r);
+  const yoke_status status = radius_of(s->sides, step, s->exchange, &s->motions, &s->space, &r);
   *is = status >= 0 && r.radius < 1;
   return status == YOKE_DIVERGED ? YOKE_OK : status;
 }
 
-static yoke_status find_limit(const search* s, double resolution, double largest,
+static yoke_status find_limit(search* s, double resolution, double largest,
                               yoke_synth_loop_limit* out) {
   bool is = true;
   *out = (yoke_synth_loop_limit){0, (double)INFINITY, (double)INFINITY};
@@ -350,12 +460,9 @@ yoke_status yoke__synth_loop_limit_of(const yoke_linear sides[2], yoke_synth_exc
   if (!(resolution > 0) || !(largest >= resolution) || !yoke__is_finite(largest)) {
     return YOKE_BAD_ARG;
   }
-  search s = {.sides = sides, .exchange = exchange, .work = new_work(sides)};
-  YOKE_TRY_MEMORY(s.work);
-  yoke_status status = count_free(sides, s.work, &s.n_free);
-  if (status >= 0) {
-    status = find_limit(&s, resolution, largest, out);
-  }
-  free(s.work);
+  search s = {.sides = sides, .exchange = exchange};
+  YOKE_TRY(open_space(sides, &s.space, &s.motions));
+  const yoke_status status = find_limit(&s, resolution, largest, out);
+  free_space(&s.space);
   return status;
 }

@@ -30,6 +30,8 @@ yoke_status yoke__synth_loop_direct(yoke_synth_loop_eval* self, double* gain);
 // A + B L (I - D L)^-1 C of both sides together, the coupled system (H2): n x n with n states of both. YOKE_SINGULAR: an
 // algebraic loop without solution.
 yoke_status yoke__synth_loop_whole(const yoke_linear sides[2], double A[]);
+// Eigenvalues of A (n x n) that are 0, counted by kernels: also those of chains, which rounding moves away from 0.
+yoke_status yoke__synth_loop_count_zeros(size_t n, const double A[], size_t* n_zeros);
 yoke_status yoke__synth_loop_check(const yoke_linear sides[2]);
 
 #endif

@@ -250,6 +250,12 @@ static void test_HI_06_map(void** state) {
         check_ok(yoke__synth_loop_radius_of(loop.sides, step, e, &radius));
         assert_int_equal(radius.n_free, 1);
         check_near(radius.free_error, 0, 1e-9);
+        double re[7], im[7], nearest = 1;
+        check_ok(yoke__eigenvalues(n, M, re, im));
+        for (size_t k = 0; k < n; k++) {
+          nearest = fmin(nearest, hypot(re[k] - 1, im[k]));
+        }
+        check_near(nearest, 0, 1e-9);
       }
     }
   }
@@ -264,6 +270,60 @@ static void test_no_free_eigenvalue(void** state) {
   yoke_synth_loop_radius radius;
   check_ok(yoke__synth_loop_radius_of(sides, 0.01, YOKE_SYNTH_FRESH, &radius));
   assert_int_equal(radius.n_free, 0);
+}
+
+// Two rotors on a shaft without a fixed end: angle, speed in a chain with it, and the offset of the copy are free. The
+// eigenvalues of the chain are known to 1e-8 only; the radius of the rest must not suffer from it.
+static void test_free_rotors(void** state) {
+  (void)state;
+  const double J1 = 0.3, J2 = 2, k = 500, c = 0.4;
+  double A1[] = {0, 1, 0, -k / J1, -c / J1, k / J1, 0, 0, 0}, B1[] = {0, c / J1, 1},
+         C1[] = {k, c, -k}, D1[] = {-c}, A2[] = {0, 1, 0, 0}, B2[] = {0, 1 / J2}, C2[] = {0, 1},
+         D2[] = {0};
+  yoke_synth_loop loop = {.sides = {{3, 1, 1, A1, B1, C1, D1}, {2, 1, 1, A2, B2, C2, D2}},
+                          .step = 0.002,
+                          .exchange = YOKE_SYNTH_FRESH,
+                          .power = -1};
+  yoke_synth_loop_limit limit;
+  for (yoke_synth_exchange e = YOKE_SYNTH_STALE; e <= YOKE_SYNTH_FRESH; e++) {
+    yoke_synth_loop_radius radius;
+    check_ok(yoke__synth_loop_radius_of(loop.sides, loop.step, e, &radius));
+    assert_int_equal(radius.n_free, 3);
+    check_near(radius.free_error, 0, 1e-10);
+    check_between(radius.radius, 0.9, 0.9999);
+    check_ok(yoke__synth_loop_limit_of(loop.sides, e, 1e-4, 1, &limit));
+    printf("rotors: radius %.9f, free to %.2g, limit %.6f\n", radius.radius, radius.free_error,
+           limit.border);
+    check_between(limit.border, 0.002, 0.2);
+  }
+  // the loop is J1 / J2 at low frequencies, and its peak is where the formula has it
+  const yoke_synth_loop_report r = analyse(&loop);
+  double gain = 0;
+  for (int i = 1; i < 2000000; i++) {
+    const double complex s = (double complex)I * (i * 1e-4);
+    const double complex Q1 = -1 / (s * (1 / (J1 * s * s) + 1 / (k + c * s)));
+    gain = fmax(gain, cabs(Q1 / (J2 * s)));
+  }
+  check_relative(r.gain.value, gain, 1e-6);
+  const double w = 0.5;
+  yoke_synth_loop_point p;
+  check_ok(yoke__synth_loop_sample(&loop, 1, &w, &p));
+  check_near(p.gain, J1 / J2, 1e-3);
+  // fresh: at the border the curve runs through +1
+  loop.step = limit.border;
+  check_near(analyse(&loop).margin.value, 0, 1e-6);
+}
+
+// Sides without states: only what a stale exchange remembers.
+static void test_no_states(void** state) {
+  (void)state;
+  double D1[] = {-0.5}, D2[] = {0.9};
+  const yoke_linear sides[2] = {{0, 1, 1, NULL, NULL, NULL, D1}, {0, 1, 1, NULL, NULL, NULL, D2}};
+  yoke_synth_loop_radius radius;
+  check_ok(yoke__synth_loop_radius_of(sides, 0.1, YOKE_SYNTH_STALE, &radius));
+  check_near(radius.radius, sqrt(0.45), 1e-12);
+  check_ok(yoke__synth_loop_radius_of(sides, 0.1, YOKE_SYNTH_FRESH, &radius));
+  check_near(radius.radius, 0, 0);
 }
 
 // ---- margins
@@ -576,6 +636,8 @@ int main(void) {
       cmocka_unit_test(test_HI_05_limits),
       cmocka_unit_test(test_HI_06_map),
       cmocka_unit_test(test_no_free_eigenvalue),
+      cmocka_unit_test(test_free_rotors),
+      cmocka_unit_test(test_no_states),
       cmocka_unit_test(test_gain_margin),
       cmocka_unit_test(test_phase_margin),
       cmocka_unit_test(test_peaks_are_found),
