@@ -41,8 +41,11 @@ static bool read_methods(const yoke_options* options, yoke_app_analyse* to) {
 }
 
 bool yoke__app_analyse_read(const yoke_options* options, yoke_app_analyse* to) {
-  *to = (yoke_app_analyse){
-      .options = options, .step = (double)NAN, .largest = (double)NAN, .resolution = (double)NAN};
+  *to = (yoke_app_analyse){.options = options,
+                           .step = (double)NAN,
+                           .at = (double)NAN,
+                           .largest = (double)NAN,
+                           .resolution = (double)NAN};
   const char* expect = yoke__options_value(options, "expect");
   uint32_t expected = 0;
   to->out = yoke__options_value(options, "out");
@@ -53,7 +56,7 @@ bool yoke__app_analyse_read(const yoke_options* options, yoke_app_analyse* to) {
     return yoke__app_error(YOKE_ANALYSE, "--out: expected the name of a folder, found nothing");
   }
   return yoke__options_choices(options, "expect", &expected) && read_methods(options, to) &&
-         read_seconds(options, "step", &to->step) &&
+         read_seconds(options, "step", &to->step) && read_seconds(options, "at", &to->at) &&
          read_seconds(options, "largest", &to->largest) &&
          read_seconds(options, "resolution", &to->resolution);
 }
@@ -239,6 +242,10 @@ static int report(const yoke_app_analyse* app, yoke_app_analysis* a) {
       return yoke__app_analyse_fail(status);
     }
   }
+  const int cut = yoke__app_loops_open(app, a, &a->cuts);
+  if (cut != YOKE_EXIT_OK) {
+    return cut;
+  }
   yoke__app_analyse_advise(a);
   if (app->is_json && !yoke__app_analyse_json(a)) {
     return YOKE_EXIT_FAILED;
@@ -254,6 +261,10 @@ static int report(const yoke_app_analyse* app, yoke_app_analysis* a) {
     if (!app->is_json && !app->is_quiet) {
       printf("radius over the step in %s: radius.csv, radius.svg\n", app->out);
     }
+    const int drawn = yoke__app_loops_write(app, a->cuts);
+    if (drawn != YOKE_EXIT_OK) {
+      return drawn;
+    }
   }
   return judge(app, a);
 }
@@ -261,8 +272,10 @@ static int report(const yoke_app_analyse* app, yoke_app_analysis* a) {
 static int analyse(const yoke_app_analyse* app, yoke_system* system, const yoke_state* state) {
   yoke_messages messages = {0};
   yoke_linear_loops loops;
-  yoke_app_analysis a = {
-      .loops = &loops, .messages = &messages, .is_file_wanted = app->is_wanted[YOKE_LINEAR_FILE]};
+  yoke_app_analysis a = {.loops = &loops,
+                         .messages = &messages,
+                         .at = state->t,
+                         .is_file_wanted = app->is_wanted[YOKE_LINEAR_FILE]};
   int status = YOKE_EXIT_USAGE;
   yoke_system_get_info(system, &a.system);
   const yoke_status opened = yoke__linear_open(system, state, &messages, &loops);
@@ -273,6 +286,7 @@ static int analyse(const yoke_app_analyse* app, yoke_system* system, const yoke_
   } else {
     status = yoke__app_analyse_fail(opened);
   }
+  yoke__app_loops_close(&a.cuts);
   yoke__linear_free(&loops);
   yoke__messages_free(&messages);
   return status;
@@ -301,10 +315,26 @@ int yoke__app_analyse_start(yoke_system* system, yoke_state** state) {
   return yoke__app_start_status(status);
 }
 
+// Macro steps up to --at.
+static int run_to(const yoke_app_analyse* app, yoke_system* system, yoke_state* state) {
+  yoke_system_info info;
+  yoke_system_get_info(system, &info);
+  if (app->at < info.t_start || app->at > info.t_stop) {
+    yoke__app_error(YOKE_ANALYSE, "--at %.6g s: expected a time of the run, %.6g to %.6g s",
+                    app->at, info.t_start, info.t_stop);
+    return YOKE_EXIT_USAGE;
+  }
+  const yoke_status status = yoke__study_step_to(system, state, app->at, &yoke__app_sink);
+  return status < 0 ? YOKE_EXIT_FAILED : YOKE_EXIT_OK;
+}
+
 int yoke__app_analyse_system(const yoke_app_analyse* app) {
   yoke_state* state = NULL;
   yoke_system* system = yoke__app_analyse_load(app->options);
   int status = system == NULL ? YOKE_EXIT_USAGE : yoke__app_analyse_start(system, &state);
+  if (status == YOKE_EXIT_OK && !isnan(app->at)) {
+    status = run_to(app, system, state);
+  }
   if (status == YOKE_EXIT_OK) {
     status = analyse(app, system, state);
   }

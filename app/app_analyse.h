@@ -5,6 +5,7 @@
 
 #include "app/app.h"
 #include "app/app_system.h"
+#include "base/base_json.h"
 #include "study/study_linear.h"
 #include "study/study_run.h"
 #include "yoke/system.h"
@@ -17,6 +18,7 @@ typedef struct yoke_app_analyse {
   bool has_methods;  // some were named
   bool is_wanted[YOKE_LINEAR_N_METHODS];
   double step;                 // NaN: that of the file
+  double at;                   // NaN: its start [s]
   double largest, resolution;  // NaN: four steps, 240 parts of that
   const char* out;             // NULL: no files
   bool is_json, is_quiet, expects_stable;
@@ -40,6 +42,8 @@ typedef struct yoke_app_analysis {
   bool is_grid_given;  // on the command line
   yoke_app_analyse_row rows[YOKE_LINEAR_N_METHODS];
   size_t n_rows;
+  struct yoke_app_loops* cuts;  // NULL: none
+  double at;                    // where it is linearised [s]
   bool is_file_wanted;
   char advice[640];
 } yoke_app_analysis;
@@ -55,6 +59,16 @@ int yoke__app_analyse_fail(yoke_status status);
 // Writes files into --out, which is given, and frees the texts. Returns an exit status, after a message.
 int yoke__app_analyse_write(const yoke_app_analyse* app, const char* const names[],
                             yoke_text texts[], size_t n);
+
+// app_analyse_loop.c: the loop at each cut, and against another system. Nothing where there are no two sides and nobody asked for
+// them. An exit status, after a message.
+typedef struct yoke_app_loops yoke_app_loops;
+int yoke__app_loops_open(const yoke_app_analyse* app, yoke_app_analysis* a, yoke_app_loops** out);
+void yoke__app_loops_close(yoke_app_loops** loops);
+void yoke__app_loops_print(const yoke_app_loops* loops);
+void yoke__app_loops_json(const yoke_app_loops* loops, yoke_json* json);
+// nyquist.svg and bode.svg into --out.
+int yoke__app_loops_write(const yoke_app_analyse* app, const yoke_app_loops* loops);
 
 // The three forms; each returns an exit status.
 int yoke__app_analyse_system(const yoke_app_analyse* app);  // app_analyse.c

@@ -274,6 +274,7 @@ void yoke__app_analyse_print(const yoke_app_analysis* a) {
     print_coupled(a);
     print_rows(a);
   }
+  yoke__app_loops_print(a->cuts);
   if (a->loops->n_free > 0) {
     printf(
         "note: %zu motion%s that nothing calls back (a free integrator, as velocity coupling has) "
@@ -372,7 +373,9 @@ bool yoke__app_analyse_json(const yoke_app_analysis* a) {
     yoke__json_number(&json, "largest", a->grid.largest);
     yoke__json_number(&json, "resolution", a->grid.resolution);
     yoke__json_string(&json, "coupling", a->loops->file.text);
+    yoke__json_string(&json, "general", a->loops->general);
     json_rows(a, &json);
+    yoke__app_loops_json(a->cuts, &json);
   }
   yoke__json_begin_array(&json, "notes");
   for (size_t i = 0; i < a->messages->n; i++) {

@@ -251,19 +251,27 @@ static const yoke_option analyse_options[] = {
     {"methods", "LIST", true, YOKE_ARGUMENT_CHOICE, yoke__linear_method_names,
      "Coupling methods to look at, with commas between them: hold (held signals), hold-1 and "
      "hold-2 (straight lines, parabolas), mean (held, feedthrough up to date), auto, nepce, mpsm "
-     "(with exact models), mpsm-modified, "
-     "mpsm-ede, mpsm-ramp, mbcorr, and file, which is what the file uses as its units are called "
-     "(unknown for mpsm with form: memory or level: mean, its defaults). The default is all of "
-     "them."},
+     "(with exact models), mpsm-modified, mpsm-ede, mpsm-ramp, mbcorr, interpolate, energy, hinf, "
+     "and file, which is what the file uses as its units are called. The default is all of them."},
     {"largest", "SECONDS", false, YOKE_ARGUMENT_TEXT, NULL,
      "Search the first unstable step up to this one. The default is four times the present step."},
     {"resolution", "SECONDS", false, YOKE_ARGUMENT_TEXT, NULL,
      "Distance of the steps that are looked at. The default is a 240th of the largest; in a large "
-     "system a 15th, and a 240th next to the first unstable one."},
+     "system, or where the loops are run, a 15th, and a 240th next to the first unstable one."},
     {"map", "PATH=VALUES", true, YOKE_ARGUMENT_TEXT, NULL,
      "Look at every value of a setting, once or twice: PATH=FROM:TO:N, PATH=FROM:TO:N:log or "
      "PATH=A,B,C. Paths are those of the system file. Needs --steps."},
     {"steps", "FROM:TO:N[:log]", false, YOKE_ARGUMENT_TEXT, NULL, "Exchange steps of the map [s]."},
+    {"at", "SECONDS", false, YOKE_ARGUMENT_TEXT, NULL,
+     "Run the system up to this time and linearise it there. The default is its start."},
+    {"cut", "BOND", true, YOKE_ARGUMENT_TEXT, NULL,
+     "Where the loops may be cut in two: a bond, or connections as a.f->b.f,b.v->a.v. Once: look "
+     "at "
+     "this loop. Several times: compare them, everything else coupled without error. The default "
+     "is all connections, in loops of two units."},
+    {"against", "SYSTEM", false, YOKE_ARGUMENT_FILE, NULL,
+     "Compare with the same joint the other way round (causality), or with any other system of two "
+     "units."},
     {"run", "RESULT", false, YOKE_ARGUMENT_FOLDER, NULL,
      "Judge a recorded run with method mpsm: identify its models again and compute the Bohl "
      "exponents of its steps. Give the same --set as for the run. It needs form: published and "
@@ -272,8 +280,9 @@ static const yoke_option analyse_options[] = {
      "With --run: the coupling to look at, if the file has several with mpsm."},
     {"set", "PATH=VALUE", true, YOKE_ARGUMENT_TEXT, NULL, yoke__help_set},
     {"out", "DIR", false, YOKE_ARGUMENT_FOLDER, NULL,
-     "Write data and a figure to DIR, which is made if it is missing: radius.csv and radius.svg, "
-     "with --map map.csv, limits.csv and map.svg, with --run bohl.csv and steps.csv. Without it "
+     "Write data and figures to DIR, which is made if it is missing: radius.csv and radius.svg, "
+     "nyquist.svg and bode.svg of the loop, with --map map.csv, limits.csv and map.svg, with --run "
+     "bohl.csv and steps.csv. Without it "
      "nothing is written."},
     {"expect", "WORD", false, YOKE_ARGUMENT_CHOICE, expect_names,
      "stable: end with status 3 if the file's coupling (or one that --methods names) is not."},
@@ -285,7 +294,7 @@ static const yoke_exit analyse_exits[] = {
     {YOKE_EXIT_OK, "Done, whether stable or not."},
     STATUS_FAILED,
     {YOKE_EXIT_USAGE, "The command line is wrong, an input file is missing or has errors, or a "
-                      "unit in a loop has no linear model."},
+                      "unit in a loop has no linear model and cannot be tried."},
     {YOKE_EXIT_QUALITY, "--expect stable was given, and something is not."},
     {YOKE_EXIT_INTERRUPTED, "A map was interrupted (Ctrl-C). Nothing is written."},
 };
@@ -295,6 +304,7 @@ static const yoke_example analyse_examples[] = {
      "For a script: status 3 if one of the two is unstable at 2 ms."},
     {"yoke analyse car.yaml --map units.axle.with.k=1e3:1e6:31:log --steps 1e-4:1e-2:40 --out map",
      "Stable or not over stiffness and step, with a figure."},
+    {"yoke analyse car.yaml --cut joint --cut wheel", "At which of two bonds to cut the loop."},
     {"yoke analyse --run results/car", "Was the run with identified models stable?"},
 };
 const yoke_command yoke__command_analyse = {

@@ -5,13 +5,19 @@
 static bool is_fitting(const yoke_options* options) {
   const bool has_run = yoke__options_has(options, "run");
   const bool has_map = yoke__options_has(options, "map");
-  static const char* const others[] = {"step", "largest", "resolution", "methods", "map", "steps"};
+  static const char* const others[] = {"step",  "largest", "resolution", "methods", "map",
+                                       "steps", "at",      "cut",        "against"};
   if (!has_run && options->n_operands == 0) {
     return yoke__app_error(YOKE_ANALYSE, "expected a SYSTEM, or --run RESULT");
   }
   for (size_t i = 0; i < sizeof others / sizeof *others && has_run; i++) {
     if (yoke__options_has(options, others[i])) {
       return yoke__app_error(YOKE_ANALYSE, "--%s does not go with --run", others[i]);
+    }
+  }
+  for (size_t i = 6; i < sizeof others / sizeof *others && has_map; i++) {
+    if (yoke__options_has(options, others[i])) {
+      return yoke__app_error(YOKE_ANALYSE, "--%s does not go with --map", others[i]);
     }
   }
   if (!has_run && yoke__options_has(options, "cluster")) {

@@ -389,11 +389,8 @@ bool yoke__difference_continuous(double h, yoke_linear_unit* unit) {
   return is_good;
 }
 
-static const char* why_refused(const yoke_trial* r, yoke_status status,
-                               const yoke_realisation* found, yoke_arena* arena) {
-  if (status == YOKE_OK && found->error <= GOOD) {
-    return NULL;
-  }
+static const char* why_refused(yoke_status status, const yoke_realisation* found,
+                               yoke_arena* arena) {
   if (status != YOKE_OK) {
     return "it failed in trial steps with slightly moved inputs";
   }
@@ -402,7 +399,6 @@ static const char* why_refused(const yoke_trial* r, yoke_status status,
            "its answers to small pulses at the inputs (%g of their size) are not those of a linear "
            "model of order %d: off by %.2g",
            PULSE, MOST_ORDER, found->error);
-  (void)r;
   return yoke__arena_text(arena, text, strlen(text));
 }
 
@@ -419,9 +415,9 @@ static yoke_status fill(yoke_trial* r, yoke_arena* arena, yoke_linear_unit* to) 
   if (yoke__status_is_shortage(status)) {
     return status;
   }
-  to->why = why_refused(r, status, &found, arena);
-  if (to->why != NULL) {
-    return YOKE_OK;
+  if (!is_found && (status < 0 || found.error > GOOD)) {
+    to->why = why_refused(status, &found, arena);
+    return to->why == NULL ? YOKE_NO_MEMORY : YOKE_OK;
   }
   to->has_model = true;
   to->n_states = found.rank;

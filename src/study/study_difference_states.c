@@ -14,8 +14,8 @@
 #include "study/study_difference_part.h"
 
 #define MOVE         1e-5   // of a number, relative to its size or 1
-#define CHECKED      8      // responses
-#define TRUE_ENOUGH  0.01   // of these, relative
+#define CHECKED      3      // responses: few, since a unit on its way changes while they are taken
+#define TRUE_ENOUGH  0.1    // of these, relative: a state that is missing shows by about 1
 #define MOST_NUMBERS 400    // of the unit
 #define STILL        1e-13  // of a number: a change below it is round-off
 

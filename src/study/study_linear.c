@@ -16,10 +16,8 @@
 #include "linalg/linalg_dense.h"
 #include "study/study_difference.h"
 #include "study/study_linear_engine.h"
+#include "synth/synth_loop_part.h"
 
-// An eigenvalue of 0 against the largest, as round-off leaves it; one that stands twice becomes a pair +-e.
-#define FREE      1e-12
-#define FREE_PAIR 1e-7
 // A motion neither grows nor decays if its real part is below these shares of its size and of the fastest.
 #define STILL     1e-9
 #define ROUND_OFF 1e-14
@@ -608,17 +606,22 @@ static yoke_status solve_whole(yoke_linear_loops* self, double* work, size_t* pi
       }
     }
   }
-  return n > 0 && !self->is_of_calls ? yoke__eigenvalues(n, A, self->re, self->im) : YOKE_OK;
+  if (n == 0 || self->is_of_calls) {
+    return YOKE_OK;
+  }
+  YOKE_TRY(yoke__synth_loop_count_zeros(n, A, &self->n_free));
+  return yoke__eigenvalues(n, A, self->re, self->im);
 }
 
-static bool is_free(const yoke_linear_loops* self, size_t i, double fastest) {
+// Eigenvalues that stand for free motions: the smallest ones, as many as the matrix has zeros.
+static bool is_free(const yoke_linear_loops* self, size_t i) {
   const double size = hypot(self->re[i], self->im[i]);
-  bool is_paired = false;
-  for (size_t k = 0; k < self->n_x && size <= FREE_PAIR * fastest; k++) {
-    is_paired = is_paired || (k != i && hypot(self->re[i] + self->re[k],
-                                              self->im[i] + self->im[k]) <= 1e-3 * size);
+  size_t n_smaller = 0;
+  for (size_t k = 0; k < self->n_x; k++) {
+    const double other = hypot(self->re[k], self->im[k]);
+    n_smaller += other < size || (other == size && k < i);
   }
-  return size <= FREE * fastest || is_paired;
+  return n_smaller < self->n_free;
 }
 
 // Free motions, and the size and growth of the others.
@@ -629,8 +632,7 @@ static void sum_up(yoke_linear_loops* self) {
   }
   for (size_t i = 0; i < self->n_x; i++) {
     const double size = hypot(self->re[i], self->im[i]);
-    if (is_free(self, i, fastest)) {
-      self->n_free++;
+    if (is_free(self, i)) {
       continue;
     }
     // round-off of a slow motion is that of the fastest

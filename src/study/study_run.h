@@ -102,6 +102,9 @@ yoke_status yoke__study_read_scenario(const yoke_study_plan* plan, const char* c
                                       size_t n, yoke_messages* messages, yoke_scenario** out);
 // Starts a system that was loaded. What units report and every message go to the sink.
 yoke_status yoke__study_start(yoke_system* system, const yoke_sink* sink, yoke_state** state);
+// Macro steps until t is reached. A failure is sent to the sink.
+yoke_status yoke__study_step_to(const yoke_system* system, yoke_state* state, double t,
+                                const yoke_sink* sink);
 // A system with its state; either may be NULL, both become so.
 void yoke__study_destroy(yoke_system** system, yoke_state** state);
 

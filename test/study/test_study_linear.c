@@ -271,7 +271,11 @@ static void test_core_has_the_radius(void** state) {
   for (int method = 0; method < YOKE_LINEAR_N_METHODS; method++) {
     yoke_stability_case c;
     yoke_stability* self = NULL;
-    assert_true(yoke__linear_case(&o.loops, (yoke_linear_method)method, 5e-3, &c));
+    if (!yoke__linear_case(&o.loops, (yoke_linear_method)method, 5e-3, &c)) {
+      // what is always run has no matrix
+      assert_true(method >= YOKE_LINEAR_INTERPOLATE && method < YOKE_LINEAR_FILE);
+      continue;
+    }
     check_ok(yoke__stability_open(&c, &self));
     const size_t n = yoke__stability_size(self);
     double *M = calloc(n * n, sizeof *M), whole = 0, core = 0;
