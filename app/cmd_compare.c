@@ -563,6 +563,9 @@ static int compare(const yoke_options* options, yoke_comparison* c) {
   }
   const char* out = yoke__options_value(options, "out");
   const int written = out != NULL ? write_frf(&c->frf, out) : YOKE_EXIT_OK;
+  if (out != NULL && written == YOKE_EXIT_OK && !yoke__options_has(options, "json")) {
+    printf("all frequencies in %s: frf.csv, frf.svg\n", out);
+  }
   return c->n_failed > 0                          ? YOKE_EXIT_USAGE
          : !is_printed || written != YOKE_EXIT_OK ? YOKE_EXIT_FAILED
          : c->n_exceeded > 0                      ? YOKE_EXIT_QUALITY

@@ -15,6 +15,7 @@
 #define EQUAL_PART 0.01  // steps that differ by less are equal: times in files are rounded
 #define UP_TO      0.8   // of half the sampling rate
 #define N_HALVES   9     // half segments in a record: 8 segments
+#define MIN_HALVES 5     // 4 segments: the coherence of a single one is 1, whatever the signals
 #define MIN_ROWS   16    // of a segment
 #define POWERLESS  1e-4  // of the largest density: leakage of the window, in input and output alike
 #define FIRST      2     // times the resolution: below it the window lets the mean through
@@ -100,11 +101,13 @@ yoke_status yoke__frf_grid_of(const yoke_samples inputs[2], double resolution, y
   }
   *out = (yoke_frf_grid){.t_first = first, .t_last = last};
   out->length = resolution > 0 ? 1 / resolution : duration * 2 / N_HALVES;
-  if (!(out->length <= duration) || !(out->length >= MIN_ROWS * coarse * (1 - EQUAL_PART))) {
+  const double longest = duration * 2 / MIN_HALVES;
+  if (!(out->length <= longest * (1 + 1e-9)) ||
+      !(out->length >= MIN_ROWS * coarse * (1 - EQUAL_PART))) {
     return yoke_fail(sink, YOKE_BAD_INPUT,
-                     "frf: expected a resolution from %.4g Hz (the whole record) to %.4g Hz, found "
-                     "%.6g Hz",
-                     1 / duration, 1 / (MIN_ROWS * coarse), resolution);
+                     "frf: expected a resolution from %.4g Hz (4 averages of the %.6g s that the "
+                     "results have in common) to %.4g Hz, found %.6g Hz",
+                     1 / longest, duration, 1 / (MIN_ROWS * coarse), resolution);
   }
   out->resolution = 1 / out->length;
   // of at most as many numbers as there are rows

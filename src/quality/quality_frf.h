@@ -38,7 +38,7 @@ typedef struct yoke_frf {
 } yoke_frf;
 
 // The grid of two input records: their common time; frequencies up to 0.8 of half the lower sampling rate. resolution [Hz];
-// 0: an eighth of the record per half segment, which gives 8 averages. YOKE_BAD_INPUT with a message: steps that are not
+// 0: two ninths of the record per segment, which gives 8 averages; 4 are the least. YOKE_BAD_INPUT with a message: steps that are not
 // equal (to a hundredth), too short a record, a resolution it does not allow, not finite values, a constant input.
 yoke_status yoke__frf_grid_of(const yoke_samples inputs[2], double resolution, yoke_frf_grid* out,
                               const yoke_sink* sink);

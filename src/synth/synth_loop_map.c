@@ -333,7 +333,9 @@ yoke_status yoke__synth_loop_count_zeros(size_t n, const double A[], size_t* n_z
   free_motions motions;
   *n_zeros = 0;
   YOKE_TRY(new_space(n, &p));
-  memcpy(p.M, A, n * n * sizeof *A);
+  for (size_t i = 0; i < n * n; i++) {
+    p.M[i] = A[i];
+  }
   const yoke_status status = count_zeros(&p, n, &motions);
   for (size_t i = 0; i < motions.n_levels && status >= 0; i++) {
     *n_zeros += motions.levels[i];

@@ -356,7 +356,7 @@ run 2 compare late.csv chirp.csv $frf --resolution 0
 err_has "--resolution: expected a frequency above 0 [Hz], found '0'"
 # shellcheck disable=SC2086
 run 2 compare late.csv chirp.csv $frf --resolution 1e-3
-err_has 'frf: expected a resolution from 0.005 Hz (the whole record) to 6.25 Hz, found 0.001 Hz'
+err_has 'frf: expected a resolution from 0.0125 Hz (4 averages of the 200 s that the results have in common) to 6.25 Hz'
 awk -F, -v OFS=, 'NR > 1 { $2 = 3 } { print }' chirp.csv >still.csv
 # shellcheck disable=SC2086
 run 2 compare still.csv chirp.csv $frf

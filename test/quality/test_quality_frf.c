@@ -213,8 +213,8 @@ static void test_refused(void** state) {
   bad = good;
   bad.u[7] = (double)NAN;
   check_refused(&bad, &good, 0, "input is not a finite number at 0.07 s");
-  check_refused(&good, &good, 0.01, "expected a resolution from 0.1 Hz");
-  check_refused(&good, &good, 50, "expected a resolution from 0.1 Hz");
+  check_refused(&good, &good, 0.01, "expected a resolution from 0.25 Hz (4 averages of the 10 s");
+  check_refused(&good, &good, 50, "expected a resolution from 0.25 Hz (4 averages of the 10 s");
   bad = good;
   for (size_t k = 0; k < bad.n; k++) {
     bad.t[k] += 9.9;

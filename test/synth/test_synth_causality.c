@@ -60,10 +60,47 @@ static void test_order_and_mu(void** state) {
   check_contains(choice.reason, "less sensitive");
 }
 
+// The table of docs/loop.md, to the digits that are printed there.
+static void test_page(void** state) {
+  (void)state;
+  static const struct row {
+    double gain, sampled, margin, gain_margin, db, degrees, mu;
+  } rows[] = {{0.130, 0.129, 0.933, 25.2, 0.74, 2.7, 0.172},
+              {4.31, 4.20, 0.139, 1.40, 16.1, 52, 0.916}};
+  yoke_synth_causality_settings s = stale;
+  yoke_synth_choice choice;
+  pair p;
+  make_pair(10, 1, 200, 5, &p);
+  s.exchange = YOKE_SYNTH_FRESH;
+  s.resolution = 0.001;
+  check_ok(yoke__synth_causality_compare(p.cases, &s, &choice));
+  assert_int_equal(choice.better, 0);
+  for (int i = 0; i < 2; i++) {
+    const yoke_synth_loop_report* r = &choice.of[i].report;
+    check_relative(r->gain.value, rows[i].gain, 0.005);
+    check_relative(r->sampled_gain.value, rows[i].sampled, 0.005);
+    check_near(r->margin.value, rows[i].margin, 0.0005);
+    check_relative(r->gain_margin.value, rows[i].gain_margin, 0.005);
+    check_relative(r->distortion_db.value, rows[i].db, 0.01);
+    check_relative(r->distortion_phase.value * 180 / PI, rows[i].degrees, 0.02);
+    check_near(r->mu.value, rows[i].mu, 0.0005);
+  }
+  // the weak loop never has gain 1
+  assert_true(isinf(choice.of[0].report.phase_margin.value));
+  check_near(choice.of[1].report.phase_margin.value * 180 / PI, 9.2, 0.05);
+  check_near(choice.of[1].limit[YOKE_SYNTH_FRESH].border, 0.0603, 0.00005);
+  check_near(choice.of[1].limit[YOKE_SYNTH_STALE].border, 0.0457, 0.00005);
+  assert_true(isinf(choice.of[0].limit[YOKE_SYNTH_FRESH].border) &&
+              isinf(choice.of[0].limit[YOKE_SYNTH_STALE].border));
+  // exchanged stale the light one is unstable at this step, though mu is below 1
+  check_near(choice.of[1].radius[YOKE_SYNTH_STALE].radius, 1.029, 0.0005);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_HI_05_force_to_heavy),
       cmocka_unit_test(test_order_and_mu),
+      cmocka_unit_test(test_page),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
