@@ -251,7 +251,8 @@ static int analyse(const yoke_app_analyse* app, yoke_system* system) {
       .loops = &loops, .messages = &messages, .is_file_wanted = app->is_wanted[YOKE_LINEAR_FILE]};
   int status = YOKE_EXIT_USAGE;
   yoke_system_get_info(system, &a.system);
-  const yoke_status opened = yoke__linear_open(system, !isnan(app->step), &messages, &loops);
+  const yoke_status opened =
+      yoke__linear_open(system, isnan(app->step) ? 0u : YOKE_LINEAR_ONE_RATE, &messages, &loops);
   if (opened >= 0) {
     status = report(app, &a);
   } else if (messages.n_errors > 0) {

@@ -151,7 +151,7 @@ static yoke_status do_point(mapping* m, size_t point) {
     if (m->title == NULL && yoke_system_get_info(system, &info) >= 0) {
       m->title = yoke__arena_text(&m->grid.arena, info.name, strlen(info.name));
     }
-    status = yoke__linear_open(system, true, &messages, &loops);
+    status = yoke__linear_open(system, YOKE_LINEAR_ONE_RATE, &messages, &loops);
     if (status >= 0 && loops.n_members == 0) {
       yoke__error(&messages, (yoke_place){0}, "there is no closed loop of connections");
       status = YOKE_BAD_INPUT;

@@ -19,6 +19,7 @@
 #include "couple/couple_pieces.h"
 #include "synth/synth_design.h"
 #include "synth/synth_element_file.h"
+#include "synth/synth_error.h"
 
 enum { RECIPE, N_PARAMETERS };
 enum { ELEMENT, N_FILES };
@@ -26,7 +27,6 @@ enum { ELEMENT, N_FILES };
 #define N_DIFFERENCE 4
 #define NOISY        0.1                // of the spread: from here on amplified noise is told
 #define LEAST_SENDS  100                // before that
-#define MOST_IMPULSE 100000             // steps of an impulse response
 #define SQRT_70      8.366600265340756  // of the squared binomial coefficients of the fourth difference
 #define MEAN_NORMAL  0.7978845608028654  // of |x|, x normal with deviation 1
 
@@ -166,19 +166,6 @@ static yoke_status check_senders(const yoke_coupling_setup* setup, const yoke_si
   return YOKE_OK;
 }
 
-// How the lead amplifies the deviation of white noise.
-static double find_noise_gain(const yoke_synth_element* element) {
-  yoke_synth_lead lead;
-  yoke__synth_lead_start(element, 0, &lead);
-  double sum = 0, last = 0;
-  for (int i = 0; i < MOST_IMPULSE && (i < 100 || last > 1e-12 * sum); i++) {
-    const double y = yoke__synth_lead_step(element, &lead, i == 0);
-    last = y * y;
-    sum += last;
-  }
-  return sqrt(sum);
-}
-
 static yoke_status hinf_prepare(void* memory, const yoke_coupling_setup* setup,
                                 const yoke_sink* sink) {
   hinf* self = memory;
@@ -190,7 +177,7 @@ static yoke_status hinf_prepare(void* memory, const yoke_coupling_setup* setup,
   YOKE_TRY(find_element(setup, &self->design, sink));
   self->step = self->design.settings.step;
   self->n_calls = llround(setup->interval / self->step);
-  self->noise_gain = find_noise_gain(&self->design.element);
+  self->noise_gain = yoke__synth_noise_gain(&self->design.element);
   size_t at = 0;
   for (size_t i = 0; i < self->n_signals; i++) {
     signals_of(self)[i].underway = at;

@@ -159,7 +159,7 @@ typedef struct builder {
   yoke_system* system;
   yoke_linear_loops* to;
   yoke_messages* messages;
-  bool is_one_rate;
+  bool is_one_rate, takes_delays;
   size_t *y_place, *u_place;  // per Y and U: position among those of the loops; YOKE_NOT_FOUND
   size_t *z_place, *v_place;  // the same for outputs and inputs of laws
   size_t n_z, n_v;
@@ -225,7 +225,7 @@ static void check_taps(builder* b) {
     }
     const yoke_scenario_connection* c = system->links[tap->link].source;
     const double every = yoke__clock_seconds(&system->clock, tap->every * system->slot);
-    if (tap->delay > 0) {
+    if (tap->delay > 0 && !b->takes_delays) {
       yoke__error(b->messages, nowhere,
                   "the connection %s.%s -> %s.%s in a loop has a delay, which is not treated here",
                   c->from.unit, c->from.variable, c->to.unit, c->to.variable);
@@ -775,10 +775,14 @@ static yoke_status build(builder* b) {
   return YOKE_OK;
 }
 
-yoke_status yoke__linear_open(yoke_system* system, bool is_one_rate, yoke_messages* messages,
+yoke_status yoke__linear_open(yoke_system* system, unsigned takes, yoke_messages* messages,
                               yoke_linear_loops* out) {
   *out = (yoke_linear_loops){.growth = (double)NAN, .slowest = (double)NAN, .fastest = (double)NAN};
-  builder b = {.system = system, .to = out, .messages = messages, .is_one_rate = is_one_rate};
+  builder b = {.system = system,
+               .to = out,
+               .messages = messages,
+               .is_one_rate = (takes & YOKE_LINEAR_ONE_RATE) != 0,
+               .takes_delays = (takes & YOKE_LINEAR_DELAYS) != 0};
   return build(&b);
 }
 

@@ -87,9 +87,15 @@ typedef struct yoke_linear_loops {
   size_t n_kept;  // motions that the models of mpsm keep for ever: yoke__stability_count_kept
 } yoke_linear_loops;
 
-// A system that was started. is_one_rate: different exchange intervals are taken as one. Notes and errors go to messages.
+// What an analysis can do without.
+enum {
+  YOKE_LINEAR_ONE_RATE = 1u << 0,  // different exchange intervals are taken as one
+  YOKE_LINEAR_DELAYS = 1u << 1,    // connections may have a delay, which the caller looks after
+};
+
+// A system that was started; takes: YOKE_LINEAR_*. Notes and errors go to messages.
 // YOKE_BAD_INPUT after an error: the units keep what was found (*out is then to be freed, too).
-yoke_status yoke__linear_open(yoke_system* system, bool is_one_rate, yoke_messages* messages,
+yoke_status yoke__linear_open(yoke_system* system, unsigned takes, yoke_messages* messages,
                               yoke_linear_loops* out);
 void yoke__linear_free(yoke_linear_loops* self);
 

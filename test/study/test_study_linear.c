@@ -13,7 +13,7 @@ typedef struct opened {
 
 static void open_text(opened* o, const char* text) {
   *o = (opened){.s = sim_open("%s", text)};
-  check_ok(yoke__linear_open(o->s.system, false, &o->messages, &o->loops));
+  check_ok(yoke__linear_open(o->s.system, 0, &o->messages, &o->loops));
   assert_int_equal(o->messages.n_errors, 0);
 }
 
@@ -459,7 +459,8 @@ static void refuse(const char* text, bool is_one_rate, yoke_status want, const c
   yoke_messages messages = {0};
   yoke_linear_loops loops;
   char all[2048] = "";
-  const yoke_status status = yoke__linear_open(s.system, is_one_rate, &messages, &loops);
+  const yoke_status status =
+      yoke__linear_open(s.system, is_one_rate ? YOKE_LINEAR_ONE_RATE : 0u, &messages, &loops);
   yoke__messages_format(&messages, all, sizeof all);
   if (status != want || (message != NULL && strstr(all, message) == NULL)) {
     fail_msg("status %d, messages: %s", (int)status, all);
