@@ -151,7 +151,8 @@ static void print_runs(const yoke_synth_study* s) {
       add_error(&table, &s->runs[YOKE_SYNTH_RUN_FRESH + p]);
     }
   }
-  yoke__app_table_add(&table, "the file as it is");
+  snprintf(head, sizeof head, "the file as it is, every %g s", s->file_interval);
+  yoke__app_table_add(&table, head);
   add_error(&table, &s->runs[YOKE_SYNTH_RUN_FILE]);
   if (!s->is_fresh) {
     yoke__app_table_add(&table, "");
@@ -195,5 +196,7 @@ void yoke__app_synth_print(const yoke_synth_study* s, const yoke_synth_request* 
   print_loop(s);
   print_runs(s);
   printf("%s\n", s->advice);
-  print_lines(s, request);
+  if (s->n_lines > 0) {
+    print_lines(s, request);
+  }
 }

@@ -30,10 +30,9 @@ static const char* text_in(yoke_arena* arena, const char* text) {
 
 // ---- systems
 
-yoke_status yoke__synth_build(const yoke_synth_maker* maker, const char* const more[], size_t n,
-                              yoke_messages* messages, yoke_system** system, yoke_state** state) {
+yoke_status yoke__synth_read(const yoke_synth_maker* maker, const char* const more[], size_t n,
+                             yoke_messages* messages, yoke_scenario** scenario) {
   const yoke_synth_request* request = maker->request;
-  *system = NULL;
   const char** sets = calloc(request->n_sets + n + 1, sizeof *sets);
   if (sets == NULL) {
     return YOKE_NO_MEMORY;
@@ -42,10 +41,18 @@ yoke_status yoke__synth_build(const yoke_synth_maker* maker, const char* const m
     sets[i] = i < request->n_sets ? request->sets[i] : more[i - request->n_sets];
   }
   sets[request->n_sets + n] = "threads=1";
+  const yoke_status status =
+      yoke__scenario_read_file(request->path, sets, request->n_sets + n + 1, messages, scenario);
+  free((void*)sets);
+  return status;
+}
+
+yoke_status yoke__synth_build(const yoke_synth_maker* maker, const char* const more[], size_t n,
+                              yoke_messages* messages, yoke_system** system, yoke_state** state) {
   yoke_scenario* scenario = NULL;
-  yoke_status status =
-      yoke__scenario_read_file(request->path, sets, request->n_sets + n + 1, messages, &scenario);
-  status = status < 0 ? status : yoke__master_build(scenario, NULL, messages, system);
+  *system = NULL;
+  YOKE_TRY(yoke__synth_read(maker, more, n, messages, &scenario));
+  yoke_status status = yoke__master_build(scenario, NULL, messages, system);
   if (status >= 0 && state != NULL) {
     *state = NULL;
     status = yoke__master_create(*system, messages, state);
@@ -53,7 +60,6 @@ yoke_status yoke__synth_build(const yoke_synth_maker* maker, const char* const m
       yoke__study_destroy(system, state);
     }
   }
-  free((void*)sets);
   return status;
 }
 
@@ -369,11 +375,16 @@ static yoke_status design(yoke_synth_maker* maker) {
   const double interval = chosen(request->interval, out->system_interval);
   const double step = chosen(request->step, out->system_step);
   const double delay = chosen(request->delay, out->system_delay);
-  yoke_synth_recipe recipe = delay > 0 ? YOKE_RECIPE_L : YOKE_RECIPE_T;
+  const yoke_synth_recipe usual = delay > 0 ? YOKE_RECIPE_L : YOKE_RECIPE_T;
+  const bool is_own = !isnan(request->pole) || !isnan(request->smoother_hz) || request->order > 0;
+  yoke_synth_recipe recipe = is_own ? YOKE_RECIPE_CUSTOM : usual;
   if (request->recipe != NULL && !yoke__synth_recipe_find(request->recipe, &recipe)) {
     return fail(maker, "--recipe: expected T, L or custom, found '%.80s'", request->recipe);
   }
-  yoke_synth_settings s = yoke__synth_settings_default(recipe, interval, step);
+  // custom: what is not given is that of the usual recipe
+  yoke_synth_settings s =
+      yoke__synth_settings_default(recipe == YOKE_RECIPE_CUSTOM ? usual : recipe, interval, step);
+  s.recipe = recipe;
   s.delay = delay;
   s.band_hz = chosen(request->band_hz, s.band_hz);
   s.pole = chosen(request->pole, s.pole);
@@ -502,8 +513,14 @@ static size_t find_winners(const yoke_synth_study* s, bool is_all, yoke_synth_wi
 
 static yoke_status write_lines(yoke_synth_maker* maker) {
   yoke_synth_study* out = maker->out;
+  const yoke_synth_trial* given = &out->runs[YOKE_SYNTH_RUN_GIVEN + YOKE_SYNTH_PATH_ELEMENT];
+  const yoke_synth_trial* fresh = &out->runs[YOKE_SYNTH_RUN_FRESH + YOKE_SYNTH_PATH_ELEMENT];
   const bool is_fresh_better =
-      !out->is_fresh && out->best == YOKE_SYNTH_RUN_FRESH + YOKE_SYNTH_PATH_ELEMENT;
+      out->no_runs == NULL && !isnan(fresh->worst) && !(given->worst <= fresh->worst);
+  // a system refuses an element that is for other times
+  if (!out->is_fitting) {
+    return YOKE_OK;
+  }
   out->sets = yoke__arena_array(&out->arena, maker->n_paths + 1, sizeof *out->sets);
   out->lines = yoke__arena_array(&out->arena, maker->n_paths + 2, sizeof *out->lines);
   YOKE_TRY_MEMORY(out->sets && out->lines);
@@ -523,46 +540,56 @@ static yoke_status write_lines(yoke_synth_maker* maker) {
   return YOKE_OK;
 }
 
-static const char* run_text(const yoke_synth_study* s, size_t run, char to[80]) {
-  const bool is_fresh = run >= YOKE_SYNTH_RUN_FRESH;
-  const size_t path = run - (is_fresh ? YOKE_SYNTH_RUN_FRESH : YOKE_SYNTH_RUN_GIVEN);
-  snprintf(to, 80, "%s%s", yoke__synth_path_names[path],
-           is_fresh && !s->is_fresh ? " with `exchange: fresh`" : "");
-  return to;
+static bool is_element(size_t run) {
+  return (run - YOKE_SYNTH_RUN_GIVEN) % YOKE_SYNTH_N_PATHS == YOKE_SYNTH_PATH_ELEMENT;
+}
+
+// The smallest error of the runs with the element; NaN: none reached the end.
+static double error_of_element(const yoke_synth_study* s) {
+  const double given = s->runs[YOKE_SYNTH_RUN_GIVEN + YOKE_SYNTH_PATH_ELEMENT].worst;
+  const double fresh = s->runs[YOKE_SYNTH_RUN_FRESH + YOKE_SYNTH_PATH_ELEMENT].worst;
+  return fmin(given, fresh);
+}
+
+// What to write for a run, as the file would have it.
+static void setting_text(const yoke_synth_study* s, size_t run, char* to, size_t size) {
+  const size_t path = (run - YOKE_SYNTH_RUN_GIVEN) % YOKE_SYNTH_N_PATHS;
+  const char* fresh = run >= YOKE_SYNTH_RUN_FRESH ? " and `exchange: fresh`" : "";
+  if (is_element(run)) {
+    snprintf(to, size, "the element%s", fresh);
+  } else {
+    snprintf(to, size, "`coupling: {method: hold, order: %d}`%s", path == YOKE_SYNTH_PATH_LINE,
+             fresh);
+  }
+  (void)s;
 }
 
 static void advise_by_runs(yoke_synth_study* s) {
-  const yoke_synth_trial* element = &s->runs[YOKE_SYNTH_RUN_GIVEN + YOKE_SYNTH_PATH_ELEMENT];
-  const yoke_synth_trial* best = s->best < YOKE_SYNTH_N_RUNS ? &s->runs[s->best] : NULL;
-  const yoke_synth_trial* file = &s->runs[YOKE_SYNTH_RUN_FILE];
-  char name[80], as_it_is[160] = "";
-  if (best == NULL) {
+  char setting[120], other[120] = "", as_it_is[160] = "";
+  if (s->best == YOKE_SYNTH_N_RUNS) {
     snprintf(s->advice, sizeof s->advice,
-             "Tried: with each of them the run diverges. Exchange more often than every %g s.",
-             s->system_interval);
+             "Tried for %g s: the run diverges with each of them. Exchange more often than every "
+             "%g s.",
+             s->run_until, s->system_interval);
     return;
   }
-  run_text(s, s->best, name);
-  if (file->worst < best->worst) {
-    snprintf(as_it_is, sizeof as_it_is, " The file as it is comes nearer still: %.3g %%.",
-             100 * file->worst);
+  const yoke_synth_trial* best = &s->runs[s->best];
+  const yoke_synth_trial* file = &s->runs[YOKE_SYNTH_RUN_FILE];
+  const double element = error_of_element(s);
+  setting_text(s, s->best, setting, sizeof setting);
+  if (!is_element(s->best) && isnan(element)) {
+    snprintf(other, sizeof other, "; with the element the run diverges");
+  } else if (!is_element(s->best)) {
+    snprintf(other, sizeof other, "; with the element it is %.3g %%", 100 * element);
   }
-  const bool is_element =
-      (s->best - YOKE_SYNTH_RUN_GIVEN) % YOKE_SYNTH_N_PATHS == YOKE_SYNTH_PATH_ELEMENT;
-  char other[160] = "";
-  if (!is_element && element->has_diverged) {
-    snprintf(other, sizeof other, ", with the element the run diverges");
-  } else if (!is_element && !isnan(element->worst)) {
-    snprintf(other, sizeof other, ", with the element %.3g %%", 100 * element->worst);
+  if (file->worst < best->worst) {
+    snprintf(as_it_is, sizeof as_it_is,
+             " The file as it is comes nearer, %.3g %%, with an exchange every %g s.",
+             100 * file->worst, s->file_interval);
   }
   snprintf(s->advice, sizeof s->advice,
-           "Tried for %g s: with %s%s the worst signal is %.3g %% of its range off%s: %s.%s",
-           s->run_until, is_element ? "the " : "", name, 100 * best->worst, other,
-           is_element ? "use it"
-           : s->best == YOKE_SYNTH_RUN_GIVEN || s->best == YOKE_SYNTH_RUN_FRESH
-               ? "write `coupling: {method: hold}` instead"
-               : "write `coupling: {method: hold, order: 1}` instead",
-           as_it_is);
+           "Tried for %g s: %s is best, the worst signal is %.3g %% of its range off%s.%s",
+           s->run_until, setting, 100 * best->worst, other, as_it_is);
 }
 
 static void advise(yoke_synth_study* s) {
@@ -592,16 +619,23 @@ static yoke_status study(yoke_synth_maker* maker) {
     out->is_fresh = plain->scenario->exchange == YOKE_FRESH;
     status = out->system == NULL ? YOKE_NO_MEMORY : find_all(maker, plain);
   }
+  if (status >= 0) {
+    out->file_interval = yoke__clock_seconds(&plain->clock, plain->links[maker->links[0]].interval);
+  }
   yoke__system_destroy(&plain);
   YOKE_TRY(status);
   size_t n = maker->n_paths + maker->n_ordered;
   const char** sets = yoke__arena_array(&out->arena, n, sizeof *sets);
   YOKE_TRY_MEMORY(sets);
   YOKE_TRY(yoke__synth_couple(maker, YOKE_SYNTH_PATH_HOLD, sets, &n));
-  // what was said of the file itself is said once
+  // what is remarked on it was said of the file, or is true of this trial only
   yoke_messages again = {0};
   status = yoke__synth_build(maker, sets, n, &again, &maker->system, &maker->state);
-  yoke__messages_merge(&out->messages, &again);
+  for (size_t i = 0; i < again.n; i++) {
+    if (again.all[i].severity == YOKE_ERROR) {
+      yoke__messages_add(&out->messages, &again.all[i]);
+    }
+  }
   yoke__messages_free(&again);
   YOKE_TRY(status);
   YOKE_TRY(find_times(maker));

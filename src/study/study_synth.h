@@ -75,6 +75,7 @@ typedef struct yoke_synth_study {
   yoke_synth_design design;
   double noise_gain;
   double system_interval, system_step, system_delay;  // what the system has
+  double file_interval;                               // between exchanges of the file as it is
   bool is_fitting;                                    // the element is for these
   const char *file, *element;  // where it was written; as the system file names it from its folder
   yoke_synth_row* rows;        // the frequencies of a table
@@ -124,6 +125,9 @@ typedef struct yoke_synth_maker {
   size_t n_ordered;
 } yoke_synth_maker;
 
+// The description with the settings of the request and n more.
+yoke_status yoke__synth_read(const yoke_synth_maker* maker, const char* const more[], size_t n,
+                             yoke_messages* messages, yoke_scenario** scenario);
 // The system with the settings of the request and n more; state NULL: it is not started. Messages go to `messages`.
 yoke_status yoke__synth_build(const yoke_synth_maker* maker, const char* const more[], size_t n,
                               yoke_messages* messages, yoke_system** system, yoke_state** state);

@@ -80,6 +80,12 @@ static yoke_status check_loop(yoke_synth_maker* maker, const yoke_linear_loops* 
     return say(out, &out->no_loop, "the loop exchanges every %g s, the connection every %g s",
                loops->step, out->system_interval);
   }
+  const yoke_synth_settings* set = &out->design.settings;
+  const double late = set->delay / set->interval;
+  if (fabs(late - round(late)) > 1e-9 * late || late > MOST_NUMBERS) {
+    return say(out, &out->no_loop, "a delay of %g s is not a small multiple of the exchange, %g s",
+               set->delay, set->interval);
+  }
   return check_members(maker, loops);
 }
 

@@ -1,6 +1,9 @@
 // The system run with each coupling, against one that exchanges everything at every call.
 //
-//   error of a signal = root of the mean of (y - y_ref)^2 over the macro steps, over the range of y_ref
+//   error of a signal = root of the mean of (y - y_ref)^2 over the calls, over the range of y_ref
+//
+// A result has a row per macro step, which may be an exchange interval: there held signals are right and an element stands where
+// its steps are largest. So every run is made with macro steps of a call, h, and all its other times as they are.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +16,7 @@
 #include "study/study_run.h"
 #include "study/study_synth.h"
 
-#define MOST_STEPS 50000  // macro steps that are run
+#define MOST_STEPS 50000  // calls that are run
 #define LOST       1e3    // times the range of the reference: it has diverged
 
 typedef struct course {
@@ -41,6 +44,65 @@ static yoke_status keep_error(yoke_synth_study* out, const yoke_messages* messag
     }
   }
   return keep(out, yoke_status_text(status), to);
+}
+
+// ---- rows at every call
+
+static bool set_time(yoke_scenario_time* time, double value) {
+  time->value = value;
+  time->is_given = true;
+  return yoke__decimal_from(value, &time->exact);
+}
+
+// The description of a system in macro steps of h: every unit and every connection keeps its times. arrows: a system with the
+// same connections that lives on.
+static yoke_status refine(const yoke_system* from, const yoke_system* arrows, double step,
+                          yoke_scenario* s) {
+  const size_t n = from->n_links;
+  yoke_scenario_unit* units = yoke__arena_array(&s->arena, s->n_units + 1, sizeof *units);
+  yoke_scenario_connection* all = yoke__arena_array(&s->arena, n + 1, sizeof *all);
+  YOKE_TRY_MEMORY(units && all);
+  memcpy(units, s->units, s->n_units * sizeof *units);
+  bool is_good = set_time(&s->step, step) && s->n_units == from->n_units;
+  for (size_t i = 0; i < s->n_units && is_good; i++) {
+    units[i].calls = 0;
+    is_good = units[i].is_law || set_time(&units[i].step, from->units[i].step);
+  }
+  // arrows of bonds become connections
+  for (size_t i = 0; i < n && is_good; i++) {
+    all[i] = i < s->n_connections ? s->connections[i] : *arrows->links[i].source;
+    is_good =
+        set_time(&all[i].exchange, yoke__clock_seconds(&from->clock, from->links[i].interval));
+  }
+  s->calls = 1;
+  s->units = units;
+  s->connections = all;
+  s->n_connections = n;
+  return is_good ? YOKE_OK : YOKE_NO_SUPPORT;
+}
+
+// The system with these settings, in macro steps of a call.
+static yoke_status open_fine(const yoke_synth_maker* maker, const char* const sets[], size_t n,
+                             yoke_messages* messages, yoke_system** system, yoke_state** state) {
+  yoke_scenario* scenario = NULL;
+  yoke_system* usual = NULL;
+  yoke_messages again = {0};
+  YOKE_TRY(yoke__synth_build(maker, sets, n, messages, &usual, NULL));
+  yoke_status status = yoke__synth_read(maker, sets, n, &again, &scenario);
+  status = status < 0 ? status : refine(usual, maker->system, maker->out->system_step, scenario);
+  if (status < 0) {
+    yoke__scenario_free(&scenario);
+  } else {
+    status = yoke__master_build(scenario, NULL, &again, system);
+    status = status < 0 ? status : yoke__master_create(*system, &again, state);
+  }
+  if (status < 0) {
+    yoke__study_destroy(system, state);
+    yoke__messages_merge(messages, &again);
+  }
+  yoke__system_destroy(&usual);
+  yoke__messages_free(&again);
+  return status;
 }
 
 // ---- the reference
@@ -87,18 +149,13 @@ static yoke_status run_reference(yoke_synth_maker* maker, course* c) {
   yoke_system* system = NULL;
   yoke_state* state = NULL;
   yoke_messages messages = {0};
-  yoke_status status = yoke__synth_build(maker, sets, n, &messages, &system, &state);
+  yoke_status status = open_fine(maker, sets, n, &messages, &system, &state);
   if (status >= 0 && system->n_y != maker->system->n_y) {
     status = keep(out, "the reference has other signals", &out->no_runs);
   } else if (status >= 0) {
-    const double macro = yoke__clock_seconds(&maker->system->clock, maker->system->macro);
-    const double own = yoke__clock_seconds(&system->clock, system->macro);
-    const size_t by = (size_t)llround(macro / own);
     take(c, state->y, c->values);
     for (size_t k = 1; k <= c->n_steps && status >= 0; k++) {
-      for (size_t j = 0; j < by && status == YOKE_OK; j++) {
-        status = yoke__master_step(system, state);
-      }
+      status = yoke__master_step(system, state);
       take(c, state->y, c->values + k * c->n);
       if (status > 0 || !yoke__are_finite(c->n, c->values + k * c->n)) {
         c->n_steps = k - 1;  // a unit has ended the run
@@ -155,7 +212,7 @@ static yoke_status run_one(yoke_synth_maker* maker, const course* c, const char*
   yoke_messages messages = {0};
   trial->worst = (double)NAN;
   memset(squares, 0, c->n * sizeof *squares);
-  yoke_status status = yoke__synth_build(maker, sets, n, &messages, &system, &state);
+  yoke_status status = open_fine(maker, sets, n, &messages, &system, &state);
   if (status >= 0) {
     trial->is_run = true;
     trial->has_diverged = !add_squares(c, state->y, 0, squares);
@@ -225,7 +282,8 @@ static void count_signals(const yoke_synth_maker* maker, course* c) {
 static yoke_status run_in(yoke_synth_maker* maker, yoke_arena* arena) {
   yoke_synth_study* out = maker->out;
   const yoke_system* system = maker->system;
-  course c = {.n_steps = (size_t)fmin(MOST_STEPS, (double)(system->n_slots / system->macro_slots))};
+  const double length = system->t_stop - system->t_start;
+  course c = {.n_steps = (size_t)fmin(MOST_STEPS, floor(length / out->system_step + 1e-9))};
   c.at = yoke__arena_array(arena, system->n_taps, sizeof *c.at);
   c.link = yoke__arena_array(arena, system->n_taps, sizeof *c.link);
   YOKE_TRY_MEMORY(c.at && c.link);
@@ -240,7 +298,7 @@ static yoke_status run_in(yoke_synth_maker* maker, yoke_arena* arena) {
     return YOKE_OK;
   }
   find_ranges(&c);
-  out->run_until = (double)c.n_steps * yoke__clock_seconds(&system->clock, system->macro);
+  out->run_until = (double)c.n_steps * out->system_step;
   return run_paths(maker, &c, squares);
 }
 
