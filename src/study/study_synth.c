@@ -554,7 +554,7 @@ static double error_of_element(const yoke_synth_study* s) {
 // What to write for a run, as the file would have it.
 static void setting_text(const yoke_synth_study* s, size_t run, char* to, size_t size) {
   const size_t path = (run - YOKE_SYNTH_RUN_GIVEN) % YOKE_SYNTH_N_PATHS;
-  const char* fresh = run >= YOKE_SYNTH_RUN_FRESH ? " and `exchange: fresh`" : "";
+  const char* fresh = run >= YOKE_SYNTH_RUN_FRESH ? " with `exchange: fresh`" : "";
   if (is_element(run)) {
     snprintf(to, size, "the element%s", fresh);
   } else {

@@ -8,7 +8,7 @@
 
 #define WIDTH  560.0
 #define HEIGHT 320.0
-#define LEFT   64.0
+#define LEFT   72.0
 #define TOP    66.0
 
 static const char* const colours[YOKE_SYNTH_N_PATHS] = {"#8a949e", "#d1495b", "#2a6f97"};
@@ -34,7 +34,7 @@ static frame frame_of(const yoke_synth_study* s) {
   frame f = {s->curve[0].hz, s->curve[s->n_curve - 1].hz, 1, 1};
   for (size_t i = 0; i < s->n_curve; i++) {
     for (int p = 0; p < YOKE_SYNTH_N_PATHS; p++) {
-      f.low = fmin(f.low, s->curve[i].errors[p].all);
+      f.low = fmin(f.low, s->curve[i].errors[p].mean);
       f.high = fmax(f.high, s->curve[i].errors[p].all);
     }
   }
@@ -95,7 +95,7 @@ void yoke__synth_figure(const yoke_synth_study* s, yoke_text* svg) {
            "design",
            s->design.settings.interval);
   const yoke_svg_page page = {
-      LEFT + WIDTH + 190, TOP + HEIGHT + 58, style, "", title, subtitle, 47};
+      LEFT + WIDTH + 208, TOP + HEIGHT + 58, style, "", title, subtitle, 47};
   yoke__svg_begin(svg, &page);
   const double band = fmin(s->design.settings.band_hz, f.right);
   if (band > f.left) {
