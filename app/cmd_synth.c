@@ -102,9 +102,9 @@ static int synth(const yoke_options* options) {
   send_messages(&study.messages);
   int exit_status = YOKE_EXIT_OK;
   if (status < 0) {
-    yoke__app_fail(YOKE_SYNTH, status);
-    exit_status =
-        status == YOKE_IO || status == YOKE_NO_MEMORY ? YOKE_EXIT_FAILED : YOKE_EXIT_USAGE;
+    exit_status = yoke__app_fail(YOKE_SYNTH, status);
+    // it has a name once it is designed: it could not be written
+    exit_status = status == YOKE_IO && study.file != NULL ? YOKE_EXIT_FAILED : exit_status;
   } else {
     exit_status = report(options, &request, &study);
   }

@@ -303,6 +303,33 @@ static bool is_close(double a, double b) {
   return fabs(a - b) <= 1e-9 * fabs(b);
 }
 
+// One call per exchange: what to write so that there are more.
+static yoke_status refuse_single_calls(yoke_synth_maker* maker, size_t k) {
+  const yoke_system* system = maker->system;
+  const yoke_system_link* link = &system->links[maker->links[k]];
+  const yoke_system_unit *from = &system->units[link->from_unit],
+                         *to = &system->units[link->to_unit];
+  const double interval = yoke__clock_seconds(&system->clock, link->interval);
+  const double whole = fmax(yoke__clock_seconds(&system->clock, system->macro), interval);
+  const bool has_steps =
+      from->source->step.is_given && to->source->step.is_given && to->step < whole * (1 - 1e-9);
+  char step[80] = "", exchange[120] = "";
+  if (!has_steps) {
+    snprintf(step, sizeof step, "`step: %g` at both", whole / USUAL_CALLS);
+  }
+  // an arrow of a bond exchanges at time.step once it is no longer left to `auto`
+  if (number_of(system, link) != YOKE_NOT_FOUND) {
+    snprintf(exchange, sizeof exchange, "%s`exchange: %g` at the connection",
+             has_steps ? "" : " and ", whole);
+  } else {
+    snprintf(exchange, sizeof exchange, ", and they exchange every %g s", whole);
+  }
+  return fail(maker,
+              "%s: '%s' and '%s' are called once per exchange, every %g s, and an element shapes "
+              "what lies between: write %s%s",
+              maker->out->signals[k], from->name, to->name, interval, step, exchange);
+}
+
 // Sender and receiver are called every h, h below Dt.
 static yoke_status check_calls(yoke_synth_maker* maker, size_t k) {
   const yoke_system* system = maker->system;
@@ -310,7 +337,6 @@ static yoke_status check_calls(yoke_synth_maker* maker, size_t k) {
   const yoke_system_unit *from = &system->units[link->from_unit],
                          *to = &system->units[link->to_unit];
   const char* name = maker->out->signals[k];
-  const double interval = yoke__clock_seconds(&system->clock, link->interval);
   if (!is_close(from->step, to->step)) {
     const bool is_from = from->step > to->step;
     return fail(maker,
@@ -319,16 +345,7 @@ static yoke_status check_calls(yoke_synth_maker* maker, size_t k) {
                 name, from->name, from->step, to->name, to->step, fmin(from->step, to->step),
                 is_from ? from->name : to->name);
   }
-  if (link->interval <= to->period) {
-    // a step of their own leaves the exchange at time.step
-    const double macro = yoke__clock_seconds(&system->clock, system->macro);
-    const double whole = fmax(macro, interval);
-    return fail(maker,
-                "%s: '%s' and '%s' are called once per exchange, every %g s, and an element "
-                "shapes what lies between: write `step: %g` at both, and they exchange every %g s",
-                name, from->name, to->name, interval, whole / USUAL_CALLS, whole);
-  }
-  return YOKE_OK;
+  return link->interval > to->period ? YOKE_OK : refuse_single_calls(maker, k);
 }
 
 static yoke_status find_times(yoke_synth_maker* maker) {
