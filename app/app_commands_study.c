@@ -346,7 +346,8 @@ static const yoke_option synth_options[] = {
     {"step", "SECONDS", false, YOKE_ARGUMENT_TEXT, NULL,
      "Design for calls of this length instead of those of the units."},
     {"output", "FILE", false, YOKE_ARGUMENT_FILE, NULL,
-     "Write the element to FILE. The default is SYSTEM-BOND.json beside the system file."},
+     "Write the element to FILE, also -o FILE. The default is SYSTEM-BOND.json beside the system "
+     "file."},
     {"no-run", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
      "Do not run the system to compare. Without it it is run up to 8 times in memory, each time up "
      "to 50000 steps."},
@@ -364,7 +365,7 @@ static const yoke_exit synth_exits[] = {
 };
 static const yoke_example synth_examples[] = {
     {"yoke synth car.yaml --bond rack", "Design, compare, write car-rack.json."},
-    {"yoke synth car.yaml --connection 'epas.v -> chassis.v' --recipe L --output v.json",
+    {"yoke synth car.yaml --connection 'epas.v->chassis.v' --recipe L -o v.json",
      "One connection with little gain, to a file of this name."},
     {"yoke synth car.yaml --bond rack --no-run --out figures",
      "Without running the system; with a figure."},

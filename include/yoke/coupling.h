@@ -116,6 +116,8 @@ typedef struct yoke_coupling_setup {
   bool
       is_companion;  // the system of the file at other steps: what was designed for those of the file may be adapted
   const yoke_coupling_named* named;  // in the order of its table; NULL if the table has none
+  // Per signal: what the receiving unit takes, by the limits of its port; infinite: no limit. NULL: none is known.
+  const double *low, *high;
 } yoke_coupling_setup;
 
 // An exchange point.

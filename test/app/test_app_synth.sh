@@ -63,6 +63,8 @@ has out "--set 'bonds.joint.coupling={method: hinf, element: '\\''$work/own name
 printed=$(sed -n 's/^or: yoke //p' out)
 eval "\"\$yoke\" $printed --trust none --quiet --out named" >run.out 2>err
 is 'a name with a blank is followed' test $? -eq 0
+ends 0 masses.yaml --bond joint --no-run -o short.json
+is '-o is --output' test -s short.json
 ends 0 masses.yaml --bond joint --no-run --json
 is 'JSON' python3 -c 'import json,sys; d=json.load(open("out")); assert d["format"] == "yoke-synth" and d["design"]["recipe"] == "T" and len(d["loop"]) == 6'
 
