@@ -229,7 +229,9 @@ static void restart(const hinf* self, hinf_signal* s, int64_t k, double y, doubl
   s->is_restarting = s->is_taking_over = false;
 }
 
-static inline void count_beyond(const hinf* self, hinf_signal* s, size_t i) {
+// What goes to the receiver; between two exchanges nothing does.
+static inline void watch_sample(const hinf* self, hinf_signal* s, size_t i) {
+  s->peak_sent = fmax(s->peak_sent, fabs(s->sent));
   s->n_samples++;
   if (self->low != NULL) {
     s->n_beyond += s->sent < self->low[i] || s->sent > self->high[i];
@@ -261,7 +263,7 @@ static void hinf_observe(void* memory, const yoke_coupling_moment* now, const do
     if (s->is_restarting) {
       restart(self, s, now->k, y[i], underway != NULL ? s->held : y[i]);
     }
-    count_beyond(self, s, i);
+    watch_sample(self, s, i);
     if (underway != NULL) {
       *underway = s->sent;
     } else {
@@ -283,7 +285,6 @@ static inline void watch(hinf_signal* s, double y) {
   const double distance = y - s->mean;
   s->mean += distance / (double)s->n_sent;
   s->variance += (distance * (y - s->mean) - s->variance) / (double)s->n_sent;
-  s->peak_sent = fmax(s->peak_sent, fabs(s->sent));
 }
 
 static void hinf_send(void* memory, size_t signal, int64_t j, double y) {

@@ -104,6 +104,41 @@ ends 0 masses.yaml --bond joint --interval 0.02
 has out 'the system has 0.05 s, 0.001 s and 0 s and refuses it'
 is 'no lines to write' test "$(grep -c 'to use it' out)" -eq 0
 
+# ---- the element at run time: what a run warns of, and what it refuses
+
+runs() { "$yoke" run "$@" --trust none --out run >out 2>err; }
+# a noisy sensor behind the lead of recipe T; the noise has a deviation of 0.02, the sine one of 0.7
+awk 'BEGIN { srand(3); print "time,y"; for (i = 0; i <= 5000; i++) printf "%g,%.9f\n", i * 0.001,
+  sin(6.2832 * 0.5 * i * 0.001) + 0.04 * (rand() + rand() + rand() - 1.5) }' >noise.csv
+cat >noisy.yaml <<'YAML'
+yoke: 1
+time: {stop: 5, step: 0.05}
+units:
+  sensor: {model: playback, step: 0.001, with: {file: noise.csv}}
+  act: {model: state_space, step: 0.001, with: {A: [[-5]], B: [[1]], inputs: [u], outputs: [y]}}
+connections:
+  - {from: sensor.y, to: act.u, exchange: 0.05, coupling: {method: hinf}}
+YAML
+runs noisy.yaml
+has err "warning: unit 'act': sensor.y -> act.u: method 'hinf': the lead makes "
+has err 'take `recipe: L`, or a method without a lead'
+runs noisy.yaml --set 'connections[0].coupling.recipe=L'
+is 'recipe L is followed, nothing is warned of' test ! -s err
+runs noisy.yaml --set 'connections[0].coupling.recipe=T' --set units.sensor.model=sine --set 'units.sensor.with={frequency: 0.5}'
+is 'a clean signal is not warned of' test ! -s err
+# more than the receiver takes
+sed 's/outputs: \[v\], solver: euler}/&\n    port: none\n    limits: {f: {min: -100, max: 100}}/' ready/masses.yaml >ready/limited.yaml
+runs ready/limited.yaml
+has err "warning: unit 'right': bond 'joint': method 'hinf': 52 of 100 samples of a signal are beyond what its receiver takes, -100 to 100"
+is 'and counted' grep -q '"saturated": 52' run/summary.json
+runs ready/masses.yaml
+is 'no limits, no warning' test ! -s err
+# other times than those of the file
+runs ready/masses.yaml --set time.step=0.1
+has err 'the element is for an exchange every 0.05 s, here it is every 0.1 s: design one for it with yoke synth'
+runs ready/masses.yaml --set units.left.step=0.002 --set units.right.step=0.002 --set 'connections[0].exchange=0.002'
+has err 'called every 0.001 s, it is called every 0.002 s: write `step: 0.001` there, or design one for 0.002 s with yoke synth'
+
 # ---- bad input, one message each
 
 wrong() {
