@@ -24,8 +24,9 @@
 
 static const yoke_place nowhere = {0};
 
+// NULL also where there is no text.
 static const char* text_in(yoke_arena* arena, const char* text) {
-  return yoke__arena_text(arena, text, strlen(text));
+  return text == NULL ? NULL : yoke__arena_text(arena, text, strlen(text));
 }
 
 // ---- systems
@@ -621,7 +622,10 @@ static void advise(yoke_synth_study* s) {
     advise_by_runs(s);
   } else {
     snprintf(s->advice, sizeof s->advice,
-             "Nothing was run (%s): compare a run with the element and one without.", s->no_runs);
+             "Nothing was run (%s): compare a run with the element and one without.%s", s->no_runs,
+             s->machine != NULL && s->design.settings.recipe == YOKE_RECIPE_T
+                 ? " Sensors of a machine are noisy: `--recipe L` amplifies less."
+                 : "");
   }
 }
 
@@ -636,6 +640,10 @@ static yoke_status study(yoke_synth_maker* maker) {
     out->is_fresh = plain->scenario->exchange == YOKE_FRESH;
     status = out->system == NULL ? YOKE_NO_MEMORY : find_all(maker, plain);
   }
+  if (status >= 0 && yoke__rig_machine(plain) != NULL) {
+    out->machine = text_in(&out->arena, yoke__rig_machine(plain));
+    status = out->machine == NULL ? YOKE_NO_MEMORY : status;
+  }
   if (status >= 0) {
     out->file_interval = yoke__clock_seconds(&plain->clock, plain->links[maker->links[0]].interval);
   }
@@ -647,7 +655,8 @@ static yoke_status study(yoke_synth_maker* maker) {
   YOKE_TRY(yoke__synth_couple(maker, YOKE_SYNTH_PATH_HOLD, sets, &n));
   // what is remarked on it was said of the file, or is true of this trial only
   yoke_messages again = {0};
-  status = yoke__synth_build(maker, sets, n, &again, &maker->system, &maker->state);
+  status = yoke__synth_build(maker, sets, n, &again, &maker->system,
+                             out->machine == NULL ? &maker->state : NULL);
   for (size_t i = 0; i < again.n; i++) {
     if (again.all[i].severity == YOKE_ERROR) {
       yoke__messages_add(&out->messages, &again.all[i]);

@@ -76,7 +76,8 @@ typedef struct yoke_synth_study {
   double noise_gain;
   double system_interval, system_step, system_delay;  // what the system has
   double file_interval;                               // between exchanges of the file as it is
-  bool is_fitting;                                    // the element is for these
+  const char* machine;         // a unit that is one: nothing is started; NULL: none
+  bool is_fitting;             // the element is for these
   const char *file, *element;  // where it was written; as the system file names it from its folder
   yoke_synth_row* rows;        // the frequencies of a table
   size_t n_rows;

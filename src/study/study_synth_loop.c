@@ -9,8 +9,8 @@
 #include "study/study_linear.h"
 #include "study/study_synth.h"
 
-#define MOST_NUMBERS 400   // in the memory of the loop
-#define MOST_WORK    4e10  // products that building the matrix may take
+#define MOST_NUMBERS 400  // in the memory of the loop
+#define MOST_WORK    4e9  // products that building the matrix may take
 
 static bool is_close(double a, double b) {
   return fabs(a - b) <= 1e-9 * fabs(b);
@@ -171,6 +171,9 @@ static yoke_status judge_all(yoke_synth_maker* maker, const yoke_linear_loops* l
 
 yoke_status yoke__synth_judge_loop(yoke_synth_maker* maker) {
   yoke_synth_study* out = maker->out;
+  if (out->machine != NULL) {
+    return say(out, &out->no_loop, "unit '%s' is a real machine", out->machine);
+  }
   yoke_messages messages = {0};
   yoke_linear_loops loops;
   yoke_status status = yoke__linear_open(maker->system, YOKE_LINEAR_DELAYS, &messages, &loops);

@@ -12,7 +12,6 @@
 #include "base/base_check.h"
 #include "base/base_number.h"
 #include "base/base_status.h"
-#include "study/study_rig.h"
 #include "study/study_run.h"
 #include "study/study_synth.h"
 
@@ -242,7 +241,7 @@ static yoke_status run_paths(yoke_synth_maker* maker, const course* c, double sq
       yoke__arena_array(&out->arena, maker->n_paths + maker->n_ordered + 1, sizeof *sets);
   YOKE_TRY_MEMORY(sets);
   YOKE_TRY(run_one(maker, c, NULL, 0, squares, &out->runs[YOKE_SYNTH_RUN_FILE]));
-  for (int p = 0; p < 2 * YOKE_SYNTH_N_PATHS; p++) {
+  for (size_t p = 0; p < 2 * (size_t)YOKE_SYNTH_N_PATHS; p++) {
     const bool is_fresh = p >= YOKE_SYNTH_N_PATHS;
     size_t n = 0;
     yoke_synth_trial* trial = &out->runs[YOKE_SYNTH_RUN_GIVEN + p];
@@ -255,7 +254,7 @@ static yoke_status run_paths(yoke_synth_maker* maker, const course* c, double sq
       sets[n++] = "exchange=fresh";
     }
     YOKE_TRY(run_one(maker, c, sets, n, squares, trial));
-    const size_t now = (size_t)(YOKE_SYNTH_RUN_GIVEN + p);
+    const size_t now = YOKE_SYNTH_RUN_GIVEN + p;
     if (!isnan(trial->worst) &&
         (out->best == YOKE_SYNTH_N_RUNS || trial->worst < out->runs[out->best].worst)) {
       out->best = now;
@@ -304,14 +303,13 @@ static yoke_status run_in(yoke_synth_maker* maker, yoke_arena* arena) {
 
 yoke_status yoke__synth_run_all(yoke_synth_maker* maker) {
   yoke_synth_study* out = maker->out;
-  const char* machine = yoke__rig_machine(maker->system);
   if (maker->request->is_not_run) {
     out->no_runs = "--no-run was given";
   } else if (!out->is_fitting) {
     out->no_runs = "the element is for other times than the system has";
-  } else if (machine != NULL) {
+  } else if (out->machine != NULL) {
     char text[160];
-    snprintf(text, sizeof text, "unit '%.80s' is a real machine", machine);
+    snprintf(text, sizeof text, "unit '%.80s' is a real machine", out->machine);
     return keep(out, text, &out->no_runs);
   } else {
     yoke_arena arena = {0};

@@ -6,6 +6,7 @@
 #include "synth/synth_macro.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -286,8 +287,8 @@ yoke_status yoke__synth_discretise(size_t n, size_t m, const double A[], const d
       all[i * N + i] = 1;
     }
     // the power k by squaring
-    for (double left = fmin(k, 1e15); left >= 1; left = floor(left / 2)) {
-      if (fmod(left, 2) == 1) {
+    for (uint64_t left = (uint64_t)fmin(k, 1e15); left > 0; left /= 2) {
+      if (left % 2 == 1) {
         yoke__mat_mul(N, N, N, one, all, next);
         memcpy(all, next, N * N * sizeof *all);
       }
