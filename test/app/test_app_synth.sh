@@ -37,6 +37,7 @@ ends 0 ready/masses.yaml --bond joint --set units.drive.with.frequency=1 --outpu
 has out '`coupling: {method: hold, order: 1}` is best, the worst signal is 1.08 % of its range off; with the element it is 2.92 %'
 ends 0 ready/masses.yaml --bond joint --set exchange=stale
 has out 'at the top:  exchange: fresh'
+is "element, stale: $(percent element 0)" near "$(percent element 0)" 23.5 0.05
 
 # ---- a file without a coupling: what is printed is followed, as a file and as a command
 
