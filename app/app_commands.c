@@ -45,8 +45,9 @@ const yoke_command yoke__command_help = {
 const yoke_command* const yoke__commands[] = {
     &yoke__command_run,     &yoke__command_check,  &yoke__command_info,    &yoke__command_circuit,
     &yoke__command_compare, &yoke__command_meter,  &yoke__command_report,  &yoke__command_sweep,
-    &yoke__command_tune,    &yoke__command_advise, &yoke__command_analyse, &yoke__command_bench,
-    &yoke__command_twin,    &yoke__command_export, &yoke__command_rig,     &yoke__command_help,
+    &yoke__command_tune,    &yoke__command_advise, &yoke__command_analyse, &yoke__command_synth,
+    &yoke__command_bench,   &yoke__command_twin,   &yoke__command_export,  &yoke__command_rig,
+    &yoke__command_help,
 };
 const size_t yoke__n_commands = YOKE_COUNT(yoke__commands);
 

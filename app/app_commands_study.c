@@ -1,4 +1,4 @@
-// Tables of the commands that run a system many times: sweep, tune, advise, analyse, bench.
+// Tables of the commands that run a system many times: sweep, tune, advise, analyse, synth, bench.
 #include "app/app_commands.h"
 #include "base/base_format.h"
 #include "study/study_assess.h"
@@ -322,6 +322,79 @@ const yoke_command yoke__command_analyse = {
     LIST(analyse_exits),
     LIST(analyse_examples),
     yoke_cmd_analyse,
+};
+
+// ---- synth
+
+static const char* const recipe_names[] = {"T", "L", "custom", NULL};
+
+static const yoke_operand synth_operands[] = {
+    {"SYSTEM", false, YOKE_ARGUMENT_FILE, "A system file."},
+};
+static const yoke_option synth_options[] = {
+    {"bond", "NAME", true, YOKE_ARGUMENT_TEXT, NULL,
+     "Design for both ways of this bond. Several get one element, if their times agree."},
+    {"connection", "FROM->TO", true, YOKE_ARGUMENT_TEXT, NULL,
+     "Design for this connection, for example 'left.f -> right.f'."},
+    {"recipe", "NAME", false, YOKE_ARGUMENT_CHOICE, recipe_names,
+     "T: robust, with much gain, for loops with feedthrough. L: low gain, for noisy signals and "
+     "delays. custom: with --pole and --smoother of your own. The default is L with a delay, else "
+     "T."},
+    {"band", "HZ", false, YOKE_ARGUMENT_TEXT, NULL,
+     "Frequency up to which the error matters. The default is 0.15 over the exchange interval, of "
+     "recipe L 3 Hz."},
+    {"pole", "RAD/S", false, YOKE_ARGUMENT_TEXT, NULL,
+     "Recipe custom: the poles of the lead at the sender."},
+    {"smoother", "HZ", false, YOKE_ARGUMENT_TEXT, NULL,
+     "Recipe custom: the frequency of the smoother at the receiver."},
+    {"order", "N", false, YOKE_ARGUMENT_TEXT, NULL,
+     "Recipe custom: the order of the lead, 1 to 8. The default is 4."},
+    {"delay", "SECONDS", false, YOKE_ARGUMENT_TEXT, NULL,
+     "Design for this delay instead of that of the connection."},
+    {"interval", "SECONDS", false, YOKE_ARGUMENT_TEXT, NULL,
+     "Design for this exchange interval instead of that of the connection."},
+    {"step", "SECONDS", false, YOKE_ARGUMENT_TEXT, NULL,
+     "Design for calls of this length instead of those of the units."},
+    {"output", "FILE", false, YOKE_ARGUMENT_FILE, NULL,
+     "Write the element to FILE, also -o FILE. The default is SYSTEM-BOND.json beside the system "
+     "file."},
+    {"no-run", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
+     "Do not run the system to compare. Without it it is run up to 8 times in memory, each time up "
+     "to 50000 steps."},
+    {"set", "PATH=VALUE", true, YOKE_ARGUMENT_TEXT, NULL, yoke__help_set},
+    {"out", "DIR", false, YOKE_ARGUMENT_FOLDER, NULL,
+     "Write the errors over frequency to DIR: synth.csv and a figure, synth.svg."},
+    {"json", NULL, false, YOKE_ARGUMENT_TEXT, NULL, "Print it as JSON."},
+};
+static const yoke_exit synth_exits[] = {
+    {YOKE_EXIT_OK, "The element is written, also where something else is better."},
+    STATUS_FAILED,
+    {YOKE_EXIT_USAGE,
+     "The command line is wrong, the system file has errors, there is no such bond "
+     "or connection, or no element can be designed for its times."},
+};
+static const yoke_example synth_examples[] = {
+    {"yoke synth car.yaml --bond rack", "Design, compare, write car-rack.json."},
+    {"yoke synth car.yaml --connection 'epas.v->chassis.v' --recipe L -o v.json",
+     "One connection with little gain, to a file of this name."},
+    {"yoke synth car.yaml --bond rack --no-run --out figures",
+     "Without running the system; with a figure."},
+};
+const yoke_command yoke__command_synth = {
+    "synth",
+    "design a coupling element and compare it with hold",
+    "Designs the filters of method hinf for a bond or for connections: exchange interval, calls "
+    "and "
+    "delay are those of the system. Writes a file that the system file can name.\n\n"
+    "Prints what the element, held signals and straight lines leave of a sine over frequency, "
+    "whether the loop is stable with each, and how far a run is off with each; then which of them "
+    "to "
+    "use.",
+    LIST(synth_operands),
+    LIST(synth_options),
+    LIST(synth_exits),
+    LIST(synth_examples),
+    yoke_cmd_synth,
 };
 
 // ---- bench

@@ -91,8 +91,9 @@ static bool read_option(yoke_options* to, int argc, char** argv, int* i) {
       n > 2 && text[1] == '-' ? find_option(to->command, text + 2, n - 2) : NULL;
   // -o is what everybody writes, and -v
   if (n == 2 && (text[1] == 'o' || text[1] == 'v')) {
-    const char* name = text[1] == 'o' ? "out" : "verbose";
+    const char* name = text[1] == 'o' ? "output" : "verbose";
     option = find_option(to->command, name, strlen(name));
+    option = option == NULL && text[1] == 'o' ? find_option(to->command, "out", 3) : option;
   }
   if (option == NULL) {
     report_unknown(to->command, text, n);

@@ -116,6 +116,8 @@ typedef struct yoke_coupling_setup {
   bool
       is_companion;  // the system of the file at other steps: what was designed for those of the file may be adapted
   const yoke_coupling_named* named;  // in the order of its table; NULL if the table has none
+  // Per signal: what the receiving unit takes, by the limits of its port; infinite: no limit. NULL: none is known.
+  const double *low, *high;
 } yoke_coupling_setup;
 
 // An exchange point.
@@ -227,7 +229,7 @@ typedef struct yoke_coupling_ops {
   void (*reset)(void* self, yoke_coupling_reset reason, const bool is_affected[]);
   // What is dangerous about these settings, half a sentence for the user, or NULL (optional).
   const char* (*warn)(const double parameters[]);
-  // How it went so far: notes and warnings for a person (optional).
+  // How it went so far: notes and warnings for a person (optional). Sent at the end of a run; of a cluster they go to the summary.
   void (*report)(const void* self, const yoke_sink* sink);
   // Writes what the method has learnt to a file that a run can start from (optional). YOKE_NO_SUPPORT: nothing to write.
   yoke_status (*write)(const void* self, const char* path, const yoke_sink* sink);

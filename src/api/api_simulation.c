@@ -416,6 +416,38 @@ static void report_fallbacks(yoke_simulation* simulation) {
   }
 }
 
+// Adds whose coupling a message is about.
+typedef struct method_words {
+  yoke_context about;
+  const char *owner, *method;
+} method_words;
+
+static void add_method_words(void* to, const yoke_message* message) {
+  const method_words* words = to;
+  char text[YOKE_MESSAGE_TEXT_SIZE];
+  yoke_message full = *message;
+  snprintf(text, sizeof text, "%s: method '%s': %s", words->owner, words->method, message->text);
+  full.text = text;
+  yoke_send(&words->about.sink, &full);
+}
+
+// What coupling methods of single connections and bonds have to say of the run; clusters say it in the summary.
+static void report_methods(yoke_simulation* simulation) {
+  const yoke_system* system = simulation->system;
+  for (size_t i = 0; i < system->n_groups; i++) {
+    const yoke_group* group = &system->groups[i];
+    if (group->role != YOKE_GROUP_WHOLE || group->ops->report == NULL) {
+      continue;
+    }
+    method_words words = {.owner = system->methods[group->method].owner,
+                          .method = group->ops->name};
+    yoke__context_init(&words.about, &simulation->sink, (yoke_place){0},
+                       system->units[group->unit].name, (double)NAN);
+    group->ops->report(simulation->state->group_memory + group->self,
+                       &(yoke_sink){add_method_words, &words});
+  }
+}
+
 typedef struct running {
   yoke_simulation* simulation;
   const yoke_run_settings* settings;
@@ -549,6 +581,7 @@ static yoke_status run(yoke_simulation* simulation, const yoke_run_settings* set
     simulation->run_cpu_ns = yoke__os_cpu_ns() - job.cpu_ns;
     yoke__api_report_iteration(simulation);
     report_fallbacks(simulation);
+    report_methods(simulation);
     report_signal_limits(simulation);
     if (status != YOKE_STOPPED) {
       report_limits(simulation);

@@ -19,6 +19,7 @@
 #include "couple/couple_pieces.h"
 #include "synth/synth_design.h"
 #include "synth/synth_element_file.h"
+#include "synth/synth_error.h"
 
 enum { RECIPE, N_PARAMETERS };
 enum { ELEMENT, N_FILES };
@@ -26,7 +27,6 @@ enum { ELEMENT, N_FILES };
 #define N_DIFFERENCE 4
 #define NOISY        0.1                // of the spread: from here on amplified noise is told
 #define LEAST_SENDS  100                // before that
-#define MOST_IMPULSE 100000             // steps of an impulse response
 #define SQRT_70      8.366600265340756  // of the squared binomial coefficients of the fourth difference
 #define MEAN_NORMAL  0.7978845608028654  // of |x|, x normal with deviation 1
 
@@ -38,12 +38,14 @@ static const yoke_coupling_parameter parameters[N_PARAMETERS] = {
 static const yoke_coupling_file files[N_FILES] = {
     [ELEMENT] = {"element", "file of `yoke synth`; without it an element is designed"},
 };
-static const char* const health_names[] = {"gamma", "largest_gain", "peak_sent", "noise"};
+static const char* const health_names[] = {"gamma", "largest_gain", "peak_sent", "noise",
+                                           "saturated"};
 
 // Layout of self: the struct, hinf_signal per signal, then the numbers on their way.
 typedef struct hinf {
   const yoke_coupling_sink* sinks;
   const int64_t* delays;
+  const double *low, *high;  // what the receivers take; NULL: not known
   size_t n_signals, n_underway;
   double step;
   int64_t n_calls;  // M: calls of each end per exchange
@@ -59,10 +61,10 @@ typedef struct hinf_signal {
   int64_t k;    // exchange of that
   int64_t at;   // steps that the smoother has taken
   size_t underway;
-  bool is_restarting;
+  bool is_restarting, is_taking_over;
   // what is told of it
   double peak_sent, mean, variance, past[N_DIFFERENCE], sum;
-  int64_t n_sent;
+  int64_t n_sent, n_samples, n_beyond;  // samples, and those that the receiver does not take
 } hinf_signal;
 
 static hinf_signal* signals_of(void* memory) {
@@ -166,31 +168,20 @@ static yoke_status check_senders(const yoke_coupling_setup* setup, const yoke_si
   return YOKE_OK;
 }
 
-// How the lead amplifies the deviation of white noise.
-static double find_noise_gain(const yoke_synth_element* element) {
-  yoke_synth_lead lead;
-  yoke__synth_lead_start(element, 0, &lead);
-  double sum = 0, last = 0;
-  for (int i = 0; i < MOST_IMPULSE && (i < 100 || last > 1e-12 * sum); i++) {
-    const double y = yoke__synth_lead_step(element, &lead, i == 0);
-    last = y * y;
-    sum += last;
-  }
-  return sqrt(sum);
-}
-
 static yoke_status hinf_prepare(void* memory, const yoke_coupling_setup* setup,
                                 const yoke_sink* sink) {
   hinf* self = memory;
   self->sinks = setup->sinks;
   self->delays = setup->delays;
+  self->low = setup->low;
+  self->high = setup->high;
   self->n_signals = setup->n_signals;
   self->n_underway = count_underway(setup);
   YOKE_TRY(check_senders(setup, sink));
   YOKE_TRY(find_element(setup, &self->design, sink));
   self->step = self->design.settings.step;
   self->n_calls = llround(setup->interval / self->step);
-  self->noise_gain = find_noise_gain(&self->design.element);
+  self->noise_gain = yoke__synth_noise_gain(&self->design.element);
   size_t at = 0;
   for (size_t i = 0; i < self->n_signals; i++) {
     signals_of(self)[i].underway = at;
@@ -226,6 +217,27 @@ static inline void receive(const hinf* self, hinf_signal* s, int64_t k, double v
   s->k = k;
 }
 
+// After a jump the lead begins anew with the sample at hand. Where another method has served the signal so far the smoother
+// does so too: the input goes on from a held one.
+static void restart(const hinf* self, hinf_signal* s, int64_t k, double y, double received) {
+  yoke__synth_lead_start(&self->design.element, y, &s->lead);
+  s->sent = y;
+  if (s->is_taking_over) {
+    yoke__synth_smoother_start(&self->design.element, received, &s->smoother);
+    s->at = k * self->n_calls;
+  }
+  s->is_restarting = s->is_taking_over = false;
+}
+
+// What goes to the receiver; between two exchanges nothing does.
+static inline void watch_sample(const hinf* self, hinf_signal* s, size_t i) {
+  s->peak_sent = fmax(s->peak_sent, fabs(s->sent));
+  s->n_samples++;
+  if (self->low != NULL) {
+    s->n_beyond += s->sent < self->low[i] || s->sent > self->high[i];
+  }
+}
+
 static void hinf_observe(void* memory, const yoke_coupling_moment* now, const double y[],
                          const double u_applied[]) {
   (void)u_applied;
@@ -249,10 +261,9 @@ static void hinf_observe(void* memory, const yoke_coupling_moment* now, const do
       continue;
     }
     if (s->is_restarting) {
-      yoke__synth_lead_start(&self->design.element, y[i], &s->lead);
-      s->sent = y[i];
-      s->is_restarting = false;
+      restart(self, s, now->k, y[i], underway != NULL ? s->held : y[i]);
     }
+    watch_sample(self, s, i);
     if (underway != NULL) {
       *underway = s->sent;
     } else {
@@ -274,7 +285,6 @@ static inline void watch(hinf_signal* s, double y) {
   const double distance = y - s->mean;
   s->mean += distance / (double)s->n_sent;
   s->variance += (distance * (y - s->mean) - s->variance) / (double)s->n_sent;
-  s->peak_sent = fmax(s->peak_sent, fabs(s->sent));
 }
 
 static void hinf_send(void* memory, size_t signal, int64_t j, double y) {
@@ -301,7 +311,9 @@ static void hinf_reset(void* memory, yoke_coupling_reset reason, const bool is_a
   for (size_t i = 0; i < self->n_signals; i++) {
     // a lost sample is held by its sender: the filters go on
     if ((is_affected == NULL || is_affected[i]) && reason != YOKE_RESET_LOST_SAMPLE) {
-      signals_of(self)[i].is_restarting = true;
+      hinf_signal* s = &signals_of(self)[i];
+      s->is_restarting = true;
+      s->is_taking_over = s->is_taking_over || reason == YOKE_RESET_MODE_SWITCH;
     }
   }
 }
@@ -320,11 +332,27 @@ static void hinf_health(const void* memory, double values[]) {
   const hinf_signal* s = signals_of(yoke__image_memory(memory));
   values[0] = self->design.gamma;
   values[1] = self->design.largest_gain;
-  values[2] = values[3] = 0;
+  values[2] = values[3] = values[4] = 0;
   for (size_t i = 0; i < self->n_signals; i++, s++) {
     values[2] = fmax(values[2], s->peak_sent);
     values[3] = fmax(values[3], self->noise_gain * noise_of(s));
+    values[4] += (double)s->n_beyond;
   }
+}
+
+// Its port cuts off what a lead sends beyond the range of an actuator: the element is no longer the one that was designed.
+static void report_saturation(const hinf* self, const hinf_signal* s, size_t i, const char* other,
+                              const yoke_sink* sink) {
+  char text[YOKE_MESSAGE_TEXT_SIZE];
+  if (s->n_beyond == 0) {
+    return;
+  }
+  snprintf(text, sizeof text,
+           "%lld of %lld samples of a signal are beyond what its receiver takes, %g to %g; the "
+           "largest that was sent is %.3g: %s, or widen `limits`",
+           (long long)s->n_beyond, (long long)s->n_samples, self->low[i], self->high[i],
+           s->peak_sent, other);
+  yoke_send(sink, &(yoke_message){.severity = YOKE_WARNING, .time = (double)NAN, .text = text});
 }
 
 static void hinf_report(const void* memory, const yoke_sink* sink) {
@@ -336,6 +364,7 @@ static void hinf_report(const void* memory, const yoke_sink* sink) {
                           : "take `recipe: L`, or a method without a lead";
   for (size_t i = 0; i < self->n_signals; i++, s++) {
     const double noise = self->noise_gain * noise_of(s), spread = sqrt(s->variance);
+    report_saturation(self, s, i, other, sink);
     if (noise > NOISY * spread) {
       snprintf(text, sizeof text,
                "the lead makes %.3g of noise of %.3g in a signal of deviation %.3g: %s", noise,

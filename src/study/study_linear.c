@@ -226,20 +226,20 @@ static void look_at_taps(builder* b) {
   const yoke_system* system = b->system;
   yoke_linear_loops* to = b->to;
   const yoke_tap* first = NULL;
+  bool has_several = false;
   for (size_t t = 0; t < system->n_taps; t++) {
     const yoke_tap* tap = &system->taps[t];
     if (!is_loop_tap(b, tap)) {
       continue;
     }
     first = first == NULL ? tap : first;
+    has_several = has_several || tap->every != first->every;
     if (tap->delay > 0) {
       to->general = "delays";
-    } else if (tap->every != first->every) {
-      to->general = to->general == NULL ? "several exchange intervals" : to->general;
     }
   }
-  const int64_t every =
-      first == NULL || to->general != NULL ? system->macro : first->every * system->slot;
+  to->general = has_several ? "several exchange intervals" : to->general;
+  const int64_t every = first == NULL || has_several ? system->macro : first->every * system->slot;
   to->step = first == NULL ? 0 : yoke__clock_seconds(&system->clock, every);
 }
 

@@ -1,4 +1,7 @@
 // Coupling groups: the taps that one method serves together, with what the method needs to know of them.
+#include <math.h>
+#include <string.h>
+
 #include "couple/couple_hold.h"
 #include "system/system.h"
 
@@ -222,6 +225,37 @@ static yoke_status list_validities(yoke_system* system, yoke_group* group) {
   return YOKE_OK;
 }
 
+// The limits of the ports that the signals go to.
+static yoke_status fill_limits(yoke_system* system, yoke_group* group) {
+  const size_t n = group->setup.n_signals;
+  double *low = NULL, *high = NULL;
+  for (size_t i = 0; i < n; i++) {
+    const yoke_system_link* link = &system->links[group->taps[i].link];
+    const yoke_system_unit* to = &system->units[link->to_unit];
+    const yoke_scenario_port* port = &to->source->port;
+    const char* name = to->unit.info->variables[link->to_variable].name;
+    for (size_t k = 0; k < port->n_limits; k++) {
+      if (strcmp(port->limits[k].name, name) != 0) {
+        continue;
+      }
+      if (low == NULL) {
+        low = yoke__arena_array(&system->arena, n, sizeof *low);
+        high = yoke__arena_array(&system->arena, n, sizeof *high);
+        YOKE_TRY_MEMORY(low && high);
+        for (size_t j = 0; j < n; j++) {
+          low[j] = -(double)INFINITY;
+          high[j] = (double)INFINITY;
+        }
+      }
+      low[i] = port->limits[k].min;
+      high[i] = port->limits[k].max;
+    }
+  }
+  group->setup.low = low;
+  group->setup.high = high;
+  return YOKE_OK;
+}
+
 yoke_status yoke__system_fill_signals(yoke_system* system, yoke_group* group) {
   const size_t n = group->setup.n_signals;
   const yoke_system_method* method = &system->methods[group->method];
@@ -252,7 +286,7 @@ yoke_status yoke__system_fill_signals(yoke_system* system, yoke_group* group) {
   group->setup.parameters = method->parameters;
   group->setup.files = method->files;
   group->setup.interval = yoke__clock_seconds(&system->clock, group->every * system->slot);
-  return YOKE_OK;
+  return fill_limits(system, group);
 }
 
 yoke_status yoke__system_add_group(yoke_system* system, yoke_group* group) {

@@ -108,6 +108,7 @@ prints summary twin "$source/scenarios/twin-record/bench.yaml" --data "$source/s
 prints stability analyse "$mass/held.yaml" --methods hold --step 1e-3
 prints stability-map analyse "$mass/pulsed-mpsm.yaml" --map units.right.with.cc=100:1e4:2:log --steps 1e-3:9e-3:2 --methods hold
 prints stability-run analyse --run mass --cluster loop
+prints synth synth "$source/scenarios/coupling-element/masses.yaml" --bond joint --no-run --output element.json
 prints bench bench circuits --problem rlc --method tr --step 1e-2 --quick
 
 # no command with --json is left out
@@ -124,6 +125,7 @@ done
 names one/summary.json summary
 names rc/summary.json summary
 names tune/tune.json tune
+names element.json element
 names advised/advise/advise.json advice
 names mass/loop.models.json identified
 names "$mass/models.json" identified

@@ -215,6 +215,61 @@ static void test_HI_14_restart(void** state) {
   assert_true(largest < usual + 0.02);
 }
 
+// HI-14: it takes over from held signals in the middle of a run. At the exchange its input is the held one, and stays so until
+// the next; then its steps are those of an element that has run all the time, after a few exchanges to 1 % of the range.
+static void test_HI_14_takes_over(void** state) {
+  (void)state;
+  for (int64_t delay = 0; delay < 3; delay += 2) {
+    fixture f, kept;
+    double u[M], v[M], settled = 0;
+    open_hinf(&f, delay);
+    open_hinf(&kept, delay);
+    for (int64_t k = 0; k < 60; k++) {
+      if (k == 33) {
+        yoke__couple_hinf.reset(f.memory, YOKE_RESET_MODE_SWITCH, NULL);
+      }
+      run_interval(&f, k, slow_sine, u);
+      run_interval(&kept, k, slow_sine, v);
+      if (k == 33 && delay == 0) {
+        const double held = slow_sine((double)k * DT);
+        for (int j = 0; j < M; j++) {
+          check_near(u[j], held, 1e-12);
+        }
+      }
+      for (int j = 0; j < M && k >= 33 + delay + 5; j++) {
+        settled = fmax(settled, fabs(u[j] - v[j]));
+      }
+    }
+    print_message("delay %d: %.2g of the range from the run without a switch after 5 exchanges\n",
+                  (int)delay, settled / 2);
+    assert_true(settled < 0.01 * 2);
+  }
+}
+
+// Samples beyond what the receiver takes are counted and reported.
+static void test_saturation(void** state) {
+  (void)state;
+  fixture f;
+  double u[M], values[5];
+  set_up(&f, 0);
+  const double low[N] = {-0.5, -(double)INFINITY}, high[N] = {0.5, (double)INFINITY};
+  f.setup.low = low;
+  f.setup.high = high;
+  check_ok(yoke__couple_hinf.prepare(f.memory, &f.setup, NULL));
+  int64_t n = 0;
+  for (int64_t k = 0; k < 60; k++) {
+    run_interval(&f, k, slow_sine, u);
+  }
+  // a sine of amplitude 1 is beyond 0.5 in two thirds of its period; the lead moves the phase
+  yoke__couple_hinf.health(f.memory, values);
+  n = llround(values[4]);
+  check_between((double)n / 59, 0.60, 0.74);
+  YOKE_CATCH(said);
+  yoke__couple_hinf.report(f.memory, &said.sink);
+  check_contains(said.text, "beyond what its receiver takes, -0.5 to 0.5");
+  check_contains(said.text, "of 59 samples");
+}
+
 static void expect_refusal(fixture* f, const char* words) {
   YOKE_CATCH(why);
   assert_true(yoke__couple_hinf.prepare(f->memory, &f->setup, &why.sink) < 0);
@@ -242,6 +297,8 @@ int main(void) {
       cmocka_unit_test(test_parts),
       cmocka_unit_test(test_saved),
       cmocka_unit_test(test_HI_14_restart),
+      cmocka_unit_test(test_HI_14_takes_over),
+      cmocka_unit_test(test_saturation),
       cmocka_unit_test(test_refusals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

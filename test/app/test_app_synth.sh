@@ -1,0 +1,182 @@
+#!/usr/bin/env bash
+# yoke synth as people run it: the ready-made system, its printed advice followed literally, the files it writes, and messages
+# of bad input.
+set -u
+export LC_ALL=C
+yoke=${YOKE_PROGRAM:?set YOKE_PROGRAM to the program}
+source=${YOKE_SOURCE_DIR:?path of the source tree}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+command=synth limit=120
+. "$source/test/support/study_cases.sh"
+
+# near VALUE WANTED TOLERANCE
+near() { awk -v x="$1" -v y="$2" -v d="$3" 'BEGIN { exit !(x != "" && x - y <= d && y - x <= d) }'; }
+# percent PATTERN COLUMN: of the row of the runs that begins so
+percent() { awk -v p="$1" -v c="$2" '/^run to/ { on = 1 } on && index($0, p) == 1 { print $(NF - 3 + 2 * c); exit }' out; }
+
+cp -r "$source/scenarios/coupling-element" ready
+chmod -R u+w ready
+
+# ---- the ready-made system: the element that is there, and the table of its page
+
+mv ready/masses-joint.json want.json
+ends 0 ready/masses.yaml --bond joint
+is 'nothing on stderr' test ! -s err
+is 'the same element as in the scenario' cmp want.json ready/masses-joint.json
+has out 'exchange every 0.05 s, calls every 0.001 s, delay 0 s'
+has out 'recipe T, f2 100 Hz, a 300 rad/s, order 4, band 3 Hz'
+has out 'nearest with the steps: order 1 up to 1.79 Hz, element above'
+has out 'nearest without them: element at all frequencies that an exchange can carry'
+is "hold: $(percent hold 1)" near "$(percent hold 1)" 14.1 0.05
+is "order 1: $(percent 'order 1' 1)" near "$(percent 'order 1' 1)" 8.01 0.005
+is "element: $(percent element 1)" near "$(percent element 1)" 7.6 0.05
+has out 'the element is best'
+ends 0 ready/masses.yaml --bond joint --set units.drive.with.frequency=1 --output slow.json
+has out '`coupling: {method: hold, order: 1}` is best, the worst signal is 1.08 % of its range off; with the element it is 2.92 %'
+ends 0 ready/masses.yaml --bond joint --set exchange=stale
+has out 'at the top:  exchange: fresh'
+is "element, stale: $(percent element 0)" near "$(percent element 0)" 23.5 0.05
+
+# ---- a file without a coupling: what is printed is followed, as a file and as a command
+
+sed 's/, coupling: {[^}]*}//; /^exchange: fresh/d' ready/masses.yaml >masses.yaml
+ends 0 masses.yaml --bond joint --out figures
+has out 'to use it, write in masses.yaml'
+is 'figure and table' test -s figures/synth.svg -a -s figures/synth.csv
+is 'the table has a row per frequency' test "$(lines figures/synth.csv)" -eq 241
+# the line for a bond, inserted behind its rate; the other at the top
+line=$(sed -n 's/^  under bonds.joint:  //p' out)
+top=$(sed -n 's/^  at the top:  //p' out)
+is 'two lines' test -n "$line" -a -n "$top"
+{ sed "s|rate: right.v -> left.v|&, $line|" masses.yaml; echo "$top"; } >followed.yaml
+"$yoke" run followed.yaml --trust none --quiet --out by-file >run.out 2>err
+is 'the file as advised runs' test $? -eq 0
+printed=$(sed -n 's/^or: yoke //p' out)
+eval "\"\$yoke\" $printed --trust none --quiet --out by-command" >run.out 2>err
+is 'the command as advised runs' test $? -eq 0
+is 'both are the same run' cmp by-file/results.csv by-command/results.csv
+is 'it is served by hinf' grep -q '"gamma"' by-file/summary.json
+# one connection, a name of its own, from another folder
+ends 0 ready/../masses.yaml --bond joint --no-run --output "$work/own name.json"
+has out "--set 'bonds.joint.coupling={method: hinf, element: '\\''$work/own name.json'\\''}'"
+printed=$(sed -n 's/^or: yoke //p' out)
+eval "\"\$yoke\" $printed --trust none --quiet --out named" >run.out 2>err
+is 'a name with a blank is followed' test $? -eq 0
+ends 0 masses.yaml --bond joint --no-run -o short.json
+is '-o is --output' test -s short.json
+ends 0 masses.yaml --bond joint --no-run --json
+is 'JSON' python3 -c 'import json,sys; d=json.load(open("out")); assert d["format"] == "yoke-synth" and d["design"]["recipe"] == "T" and len(d["loop"]) == 6'
+
+# connections instead of a bond
+sed 's/^bonds:/  - left.f -> right.f\n  - {from: right.v, to: left.v, order: 1}/; /^  joint:/d' masses.yaml >plain.yaml
+ends 0 plain.yaml --connection 'left.f->right.f' --connection 'right.v -> left.v' --output plain.json
+has out '  under connections[1]:  coupling: {method: hinf, element: plain.json}'
+is "order 1 of a connection with an order: $(percent 'order 1' 0)" near "$(percent 'order 1' 0)" 7.88 0.005
+printed=$(sed -n 's/^or: yoke //p' out)
+eval "\"\$yoke\" $printed --trust none --quiet --out plain" >run.out 2>err
+is 'the command for connections runs' test $? -eq 0
+
+# a delay makes recipe L, and the loop tells that it is unstable
+sed 's/order: 1/delay: 0.1/; s/left.f -> right.f/{from: left.f, to: right.f, delay: 0.1}/' plain.yaml >late.yaml
+ends 0 late.yaml --connection 'left.f->right.f' --connection 'right.v->left.v' --output late.json
+has out 'recipe L'
+has out 'delay 0.1 s'
+is 'the element is unstable there' test "$(grep -c '^element .* unstable .* unstable' out)" -eq 1
+# a unit without a linear model: the element all the same, and what is missing
+cat >nonlinear.yaml <<'YAML'
+yoke: 1
+time: {stop: 1, step: 0.01}
+units:
+  a: {model: state_space, step: 0.001, with: {A: [[-1]], B: [[1]]}}
+  b: {model: delay1, step: 0.001}
+connections: [a.y1 -> b.u, b.y -> a.u1]
+YAML
+ends 2 nonlinear.yaml --connection 'a.y1 -> b.u'
+has err 'called once per exchange, every 0.001 s, and an element shapes what lies between: write `exchange: 0.01` at the connection'
+sed 's/a.y1 -> b.u,/{from: a.y1, to: b.u, exchange: 0.01},/' nonlinear.yaml >slower.yaml
+ends 0 slower.yaml --connection 'a.y1 -> b.u' --output n.json
+has out "the loop is not judged: unit 'b': it is in a loop, but has no linear model (delay1)"
+# custom numbers; times of another system are designed for, and not advised
+ends 0 masses.yaml --bond joint --pole 200 --no-run
+has out 'recipe custom, f2 100 Hz, a 200 rad/s'
+ends 0 masses.yaml --bond joint --interval 0.02
+has out 'the system has 0.05 s, 0.001 s and 0 s and refuses it'
+is 'no lines to write' test "$(grep -c 'to use it' out)" -eq 0
+
+# ---- the element at run time: what a run warns of, and what it refuses
+
+runs() { "$yoke" run "$@" --trust none --out run >out 2>err; }
+# a noisy sensor behind the lead of recipe T; the noise has a deviation of 0.02, the sine one of 0.7
+awk 'BEGIN { srand(3); print "time,y"; for (i = 0; i <= 5000; i++) printf "%g,%.9f\n", i * 0.001,
+  sin(6.2832 * 0.5 * i * 0.001) + 0.04 * (rand() + rand() + rand() - 1.5) }' >noise.csv
+cat >noisy.yaml <<'YAML'
+yoke: 1
+time: {stop: 5, step: 0.05}
+units:
+  sensor: {model: playback, step: 0.001, with: {file: noise.csv}}
+  act: {model: state_space, step: 0.001, with: {A: [[-5]], B: [[1]], inputs: [u], outputs: [y]}}
+connections:
+  - {from: sensor.y, to: act.u, exchange: 0.05, coupling: {method: hinf}}
+YAML
+runs noisy.yaml
+has err "warning: unit 'act': sensor.y -> act.u: method 'hinf': the lead makes "
+has err 'take `recipe: L`, or a method without a lead'
+runs noisy.yaml --set 'connections[0].coupling.recipe=L'
+is 'recipe L is followed, nothing is warned of' test ! -s err
+runs noisy.yaml --set 'connections[0].coupling.recipe=T' --set units.sensor.model=sine --set 'units.sensor.with={frequency: 0.5}'
+is 'a clean signal is not warned of' test ! -s err
+# more than the receiver takes
+sed 's/outputs: \[v\], solver: euler}/&\n    port: none\n    limits: {f: {min: -100, max: 100}}/' ready/masses.yaml >ready/limited.yaml
+runs ready/limited.yaml
+has err "warning: unit 'right': bond 'joint': method 'hinf': 52 of 100 samples of a signal are beyond what its receiver takes, -100 to 100"
+is 'and counted' grep -q '"saturated": 52' run/summary.json
+runs ready/masses.yaml
+is 'no limits, no warning' test ! -s err
+# other times than those of the file
+runs ready/masses.yaml --set time.step=0.1
+has err 'the element is for an exchange every 0.05 s, here it is every 0.1 s: design one for it with yoke synth'
+runs ready/masses.yaml --set units.left.step=0.002 --set units.right.step=0.002 --set 'connections[0].exchange=0.002'
+has err 'called every 0.001 s, it is called every 0.002 s: write `step: 0.001` there, or design one for 0.002 s with yoke synth'
+
+# ---- bad input, one message each
+
+wrong() {
+  local words=$1
+  shift
+  ends 2 "$@"
+  has err "$words"
+  is "one message: $words" test "$(lines err)" -eq 1
+}
+wrong 'expected --bond NAME or --connection' masses.yaml
+wrong "no bond 'joimt'; did you mean 'joint'?" masses.yaml --bond joimt
+wrong "no bond 'x', nor any other: name connections with --connection" plain.yaml --bond x
+wrong "did you mean 'left.f -> right.f'?" masses.yaml --connection 'left.g -> right.f'
+wrong 'is an arrow of a bond: name the bond with --bond' masses.yaml --connection 'left.f -> right.f'
+wrong "--recipe: expected T, L or custom, found 'X'" masses.yaml --bond joint --recipe X
+wrong 'expected a delay of 0 or more [s], found -1' masses.yaml --bond joint --delay=-1
+wrong 'the exchange interval Dt = 0.0505 s is not a multiple of the step h = 0.001 s' masses.yaml --bond joint --interval 0.0505
+wrong 'an element needs 2 to 1000000 steps in an exchange interval' masses.yaml --bond joint --step 0.05
+wrong "write \`step: 0.001\` at 'right'" plain.yaml --connection 'left.f -> right.f' --set units.right.step=0.005 --set 'connections[0].exchange=0.005'
+wrong 'expected an integer from 1 to 8' masses.yaml --bond joint --order 9
+wrong 'recipe T has the pole a = 300 rad/s' masses.yaml --bond joint --recipe T --pole 30
+wrong 'write `scheme: jacobi`' masses.yaml --bond joint --set scheme=gauss-seidel --set exchange=stale
+wrong 'has a `method` of its own' plain.yaml --connection 'left.f -> right.f' --set 'connections[1].method=hold'
+wrong "unknown option '--bnd'" masses.yaml --bnd joint
+# a single call per exchange: what is advised is accepted
+sed 's/step: 0.001/step: 0.05/; s/exchange: 0.001/exchange: 0.05/' masses.yaml >once.yaml
+wrong 'are called once per exchange, every 0.05 s' once.yaml --bond joint
+step=$(sed -n 's/.*write `step: \([^`]*\)` at both.*/\1/p' err)
+is 'a step is advised' test -n "$step"
+sed "s/step: 0.05$/step: $step/; s/drive: {model: sine, step: 0.05/drive: {model: sine, step: $step/" once.yaml >often.yaml
+ends 0 often.yaml --bond joint
+has out "exchange every 0.05 s, calls every $step s"
+# what cannot be written
+ends 1 masses.yaml --bond joint --no-run --output no/such/folder/e.json
+has err 'cannot write no/such/folder/e.json'
+ends 2 nowhere.yaml --bond joint
+has err 'nowhere.yaml'
+
+echo "$((n_checks - n_failed)) passed, $n_failed failed"
+exit "$((n_failed > 0))"
