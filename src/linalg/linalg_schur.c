@@ -1,4 +1,4 @@
-// Generalised Schur form by LAPACK's dgges (QZ with exchange of eigenvalues), dggev, and QR by dgeqrf and dorgqr.
+// Schur form by LAPACK's dgees, the generalised one by dgges (QZ with exchange of eigenvalues), dggev, and QR by dgeqrf and dorgqr.
 //
 // LAPACK stores matrices column by column, so that a matrix row by row is its transpose there: copies are transposed.
 //
@@ -107,6 +107,29 @@ yoke_status yoke__stable_subspace(size_t n, const double M[], const double N[], 
   *n_stable = (size_t)n_found;
   // n + 2: after the exchange some eigenvalues changed sides by rounding; the caller's residual tells
   return info == 0 || info == size + 2 ? YOKE_OK : YOKE_NO_CONVERGENCE;
+}
+
+yoke_status yoke__schur(size_t n, const double A[], double T[], double Z[]) {
+  if (n == 0) {
+    return YOKE_OK;
+  }
+  if (n > MAX_SIZE || !yoke__are_finite(n * n, A)) {
+    return YOKE_BAD_ARG;
+  }
+  const size_t n_work = 8 * n;
+  double* block = malloc((2 * n * n + 2 * n + n_work) * sizeof *block);
+  YOKE_TRY_MEMORY(block);
+  double *a = block, *vectors = a + n * n, *values = vectors + n * n, *work = values + 2 * n;
+  transpose(n, A, a);
+  yoke__lapack_use_one_thread();
+  const int size = (int)n, length = (int)n_work;
+  int info = 0, n_sorted = 0;
+  dgees_("V", "N", NULL, &size, a, &size, &n_sorted, values, values + n, vectors, &size, work,
+         &length, NULL, &info, 1, 1);
+  transpose(n, a, T);
+  transpose(n, vectors, Z);
+  free(block);
+  return info == 0 ? YOKE_OK : YOKE_NO_CONVERGENCE;
 }
 
 yoke_status yoke__complement(size_t m, size_t n, const double A[], double Q[]) {

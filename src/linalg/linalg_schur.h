@@ -12,6 +12,10 @@
 yoke_status yoke__pencil_eigenvalues(size_t n, const double M[], const double N[], double re[],
                                      double im[], double beta[]);
 
+// Real Schur form A = Z T Z^T, T upper triangular with 2 x 2 blocks for complex pairs (exact zeros below), Z orthogonal; all n x n row
+// by row. Fails as above.
+yoke_status yoke__schur(size_t n, const double A[], double T[], double Z[]);
+
 // Z (n x n, orthogonal, row by row): its first *n_stable columns span the deflating subspace of M - lambda N of the eigenvalues with
 // Re < 0, or |lambda| < 1 if is_discrete. Fails as above.
 yoke_status yoke__stable_subspace(size_t n, const double M[], const double N[], bool is_discrete,

@@ -137,6 +137,11 @@ static double least_gamma(yoke_arena* w, const yoke_central* c) {
   return fmax(yoke__matrix_norm(rows), yoke__matrix_norm(columns));
 }
 
+static double inverse_size(yoke_matrix A) {
+  const double size = yoke__matrix_norm(A);
+  return size > 0 ? 1 / size : 1;
+}
+
 yoke_status yoke__central_init(yoke_arena* w, const yoke_synth_general_plant* plant,
                                yoke_central* c, yoke_irregular* why, double* frequency) {
   yoke_synth_system G = plant->system;
@@ -154,15 +159,24 @@ yoke_status yoke__central_init(yoke_arena* w, const yoke_synth_general_plant* pl
   G = yoke__system_rescale_time(w, G, c->unit);
   const size_t n = G.A.n_rows, m1 = c->m1, m2 = c->m2, p1 = c->p1, p2 = c->p2;
   c->A = G.A;
-  const yoke_matrix B1 = yoke__matrix_block(w, G.B, 0, 0, n, m1);
+  yoke_matrix B1 = yoke__matrix_block(w, G.B, 0, 0, n, m1);
   const yoke_matrix B2 = yoke__matrix_block(w, G.B, 0, m1, n, m2);
-  const yoke_matrix C1 = yoke__matrix_block(w, G.C, 0, 0, p1, n);
+  yoke_matrix C1 = yoke__matrix_block(w, G.C, 0, 0, p1, n);
   const yoke_matrix C2 = yoke__matrix_block(w, G.C, p1, 0, p2, n);
-  const yoke_matrix D11 = yoke__matrix_block(w, G.D, 0, 0, p1, m1);
-  const yoke_matrix D12 = yoke__matrix_block(w, G.D, 0, m1, p1, m2);
-  const yoke_matrix D21 = yoke__matrix_block(w, G.D, p1, 0, p2, m1);
+  yoke_matrix D11 = yoke__matrix_block(w, G.D, 0, 0, p1, m1);
+  yoke_matrix D12 = yoke__matrix_block(w, G.D, 0, m1, p1, m2);
+  yoke_matrix D21 = yoke__matrix_block(w, G.D, p1, 0, p2, m1);
   c->D22 = yoke__matrix_block(w, G.D, p1, m1, p2, m2);
   YOKE_TRY(yoke__arena_status(w));
+
+  // units of z and w in which |C1| = |B1| = 1: X and Y, unless they are 0, are near 1
+  const double z_unit = inverse_size(C1), w_unit = inverse_size(B1);
+  c->gain = z_unit * w_unit;
+  C1 = yoke__matrix_scale(w, C1, z_unit);
+  D12 = yoke__matrix_scale(w, D12, z_unit);
+  B1 = yoke__matrix_scale(w, B1, w_unit);
+  D21 = yoke__matrix_scale(w, D21, w_unit);
+  D11 = yoke__matrix_scale(w, D11, c->gain);
 
   yoke_matrix turn_z, turn_w, to_y_t;
   const double size12 = yoke__matrix_norm(C1) * yoke__matrix_norm(B2);
@@ -181,7 +195,7 @@ yoke_status yoke__central_init(yoke_arena* w, const yoke_synth_general_plant* pl
   c->C1 = yoke__matrix_mul(w, t(w, turn_z), C1);
   c->C2 = yoke__matrix_mul(w, c->to_y, C2);
   c->D11 = yoke__matrix_mul3(w, t(w, turn_z), D11, turn_w);
-  c->least_gamma = least_gamma(w, c);
+  c->least_gamma = least_gamma(w, c) / c->gain;
   YOKE_TRY(yoke__arena_status(w));
 
   bool is_found = false;
@@ -219,7 +233,7 @@ static yoke_status solve_side(yoke_arena* w, yoke_matrix A, yoke_matrix B1, yoke
 }
 
 static bool is_not_negative(const yoke_riccati_solution* s) {
-  return s->least >= -NOT_BELOW * yoke__matrix_largest(s->X);
+  return s->least >= -NOT_BELOW * s->size;
 }
 
 // The formulas at the top; K in normalised coordinates.
@@ -284,6 +298,7 @@ static yoke_status try_gamma(yoke_arena* w, const yoke_central* c, double gamma,
   if (!(gamma > c->least_gamma)) {
     return YOKE_OK;
   }
+  gamma *= c->gain;
   yoke_status status = solve_side(w, c->A, c->B1, c->B2, c->C1, c->D11, gamma, &x);
   if (is_no(status) || (status == YOKE_OK && !is_not_negative(&x))) {
     return YOKE_OK;

@@ -10,6 +10,7 @@ typedef struct yoke_central {
   yoke_matrix A, B1, B2, C1, C2, D11;
   yoke_matrix to_u, to_y, D22;
   double unit;         // of time: s = unit s~
+  double gain;         // of z and w: gamma~ = gain gamma
   double least_gamma;  // no element below it, by D11 alone
 } yoke_central;
 

@@ -13,15 +13,17 @@
 #include "synth/synth_central.h"
 #include "synth/synth_norm.h"
 
-#define SMALLEST      1e-12  // gamma: relative to where the search starts
-#define LARGEST       1e15
-#define MAX_MARGIN    0.3   // of gamma above the smallest one where rounding spoils the element
-#define NORM_DIGITS   1e-8  // tolerance of the norms
-#define SLACK         1e-6  // of the norm above gamma: rounding
-#define FAR           1e-6  // least gain of A + 1 relative to |A|: no pole near z = -1
-#define PENALTY_START 1e-4  // relative to |D12|, or absolute without D12
-#define PENALTY_STEPS 30    // factors of 4
-#define PENALTY_CLOSE 1.05
+#define SMALLEST         1e-12  // gamma: relative to where the search starts
+#define LARGEST          1e15
+#define MAX_MARGIN       0.3   // of gamma above the smallest one where rounding spoils the element
+#define NORM_DIGITS      1e-8  // tolerance of the norms
+#define SLACK            1e-6  // of the norm above gamma: rounding
+#define FAR              1e-6  // least gain of A + 1 relative to |A|: no pole near z = -1
+#define PENALTY_START    1e-4  // relative to |D12|, or absolute without D12
+#define PENALTY_STEPS    20    // factors of 4
+#define PENALTY_PATIENCE 2     // penalties that do not improve
+#define REGION_FACTORS   14    // of 2 above the smallest gamma
+#define REGION_CLOSE     0.01  // of gamma
 
 yoke_synth_general_settings yoke__synth_general_default(void) {
   return (yoke_synth_general_settings){
@@ -289,86 +291,77 @@ static yoke_synth_system to_plant(yoke_arena* w, const task* t, yoke_synth_syste
 
 // ---- gamma
 
-static yoke_status is_possible_at(const task* t, double gamma, bool* is_possible,
-                                  yoke_synth_general_result* r) {
-  yoke_arena w = {0};
-  r->n_riccati += 2;
-  const yoke_status status = yoke__central_try(&w, &t->central, gamma, is_possible, NULL);
-  yoke__arena_free(&w);
-  return status;
+// What all tries of one call share.
+typedef struct job {
+  const yoke_synth_general_plant* plant;  // without a penalty
+  const yoke_synth_general_settings* settings;
+  const yoke_sink* sink;
+  size_t n_riccati;
+} job;
+
+static yoke_status is_possible_at(job* j, const task* t, double gamma, bool* is_possible) {
+  j->n_riccati += 2;
+  return yoke__central_try(NULL, &t->central, gamma, is_possible, NULL);
 }
 
 // The smallest gamma: factors of 10 until it lies between two, then bisection.
-static yoke_status search_gamma(const task* t, double tolerance, yoke_synth_general_result* r,
-                                const yoke_sink* sink) {
+static yoke_status search_gamma(job* j, const task* t, double tolerance, double* smallest) {
   double low = t->central.least_gamma, high = fmax(2 * low, 1);
   const double start = high;
   bool is_possible = false;
-  YOKE_TRY(is_possible_at(t, high, &is_possible, r));
+  YOKE_TRY(is_possible_at(j, t, high, &is_possible));
   while (!is_possible && high < LARGEST * start) {
     low = high;
     high *= 10;
-    YOKE_TRY(is_possible_at(t, high, &is_possible, r));
+    YOKE_TRY(is_possible_at(j, t, high, &is_possible));
   }
   if (!is_possible) {
-    return yoke_fail(
-        sink, YOKE_NO_CONVERGENCE,
-        "no element was found: up to gamma = %g the Riccati equations have no solution, "
-        "the plant is too close to one that is not stabilisable, not detectable or has "
-        "zeros on the boundary",
-        high);
+    return yoke_fail(j->sink, YOKE_NO_CONVERGENCE,
+                     "no element was found: up to gamma = %g the Riccati equations have no "
+                     "solution, the plant is too close to one that is not stabilisable, not "
+                     "detectable or has zeros on the boundary",
+                     high);
   }
   while (high - low > tolerance * high && high > SMALLEST * start) {
-    const double middle =
-        low * 10 > high ? sqrt(low * high) : fmax(high / 10, low + (high - low) / 100);
-    YOKE_TRY(is_possible_at(t, middle, &is_possible, r));
+    // far apart: by factors, but not below what a factor of 10 reaches
+    const double middle = low * 10 > high ? sqrt(low * high) : fmax(high / 10, 1.01 * low);
+    YOKE_TRY(is_possible_at(j, t, middle, &is_possible));
     *(is_possible ? &high : &low) = middle;
   }
-  r->smallest_gamma = high;
+  *smallest = high;
   return YOKE_OK;
 }
 
-// The closed loop of K: its poles and norms. false in *is_good unless it is stable with a norm below gamma.
-static yoke_status check_loop(yoke_arena* w, const task* t, const yoke_synth_general_plant* plant,
-                              yoke_synth_general_result* r, bool* is_good) {
+// The closed loop that K makes, and its poles. false in *is_stable also where there is none.
+static yoke_status close_loop(yoke_arena* w, const task* t, yoke_synth_general_result* r,
+                              yoke_synth_system* loop, bool* is_stable) {
   bool is_singular = false;
-  *is_good = false;
-  const yoke_synth_system loop = yoke__system_loop(w, t->plant.system, r->K, &is_singular);
+  *is_stable = false;
+  *loop = yoke__system_loop(w, t->plant.system, r->K, &is_singular);
   if (is_singular) {
     return YOKE_OK;
   }
-  const size_t n = loop.A.n_rows;
+  const size_t n = loop->A.n_rows;
   double* parts = yoke__arena_array(w, 2 * n + 1, sizeof *parts);
   YOKE_TRY(yoke__arena_status(w));
-  YOKE_TRY(yoke__system_poles(loop, parts, parts + n));
+  YOKE_TRY(yoke__system_poles(*loop, parts, parts + n));
   r->least_real = (double)INFINITY;
   r->slowest = -(double)INFINITY;
   for (size_t i = 0; i < n; i++) {
     r->least_real = fmin(r->least_real, parts[i]);
-    r->slowest = fmax(r->slowest, loop.is_discrete ? hypot(parts[i], parts[n + i]) : parts[i]);
+    r->slowest = fmax(r->slowest, loop->is_discrete ? hypot(parts[i], parts[n + i]) : parts[i]);
   }
-  if (n > 0 && !(r->slowest < (loop.is_discrete ? 1 : 0))) {
-    return YOKE_OK;
-  }
-  yoke_synth_norm norm;
-  YOKE_TRY(yoke__synth_norm(loop, NORM_DIGITS, &norm));
-  r->norm = r->plant_norm = norm.norm;
-  r->frequency = norm.frequency;
-  *is_good = norm.norm <= r->gamma * (1 + SLACK);
-  if (*is_good && r->penalty > 0) {
-    const yoke_synth_system own = yoke__system_loop(w, plant->system, r->K, &is_singular);
-    YOKE_TRY(yoke__synth_norm(own, NORM_DIGITS, &norm));
-    r->plant_norm = norm.norm;
-  }
+  *is_stable = n == 0 || r->slowest < (loop->is_discrete ? 1 : 0);
   return YOKE_OK;
 }
 
-static yoke_status make_element(yoke_arena* w, const task* t, const yoke_synth_general_plant* plant,
-                                yoke_synth_general_result* r, bool* is_good) {
+// K for r->gamma and its closed loop; false in *is_stable: there is no such K.
+static yoke_status make_element(job* j, yoke_arena* w, const task* t, yoke_synth_general_result* r,
+                                yoke_synth_system* loop, bool* is_stable) {
   yoke_synth_system K;
-  *is_good = false;
+  *is_stable = false;
   bool is_possible = false, is_singular = false;
-  r->n_riccati += 2;
+  j->n_riccati += 2;
   YOKE_TRY(yoke__central_try(w, &t->central, r->gamma, &is_possible, &K));
   if (!is_possible) {
     return YOKE_OK;
@@ -378,36 +371,62 @@ static yoke_status make_element(yoke_arena* w, const task* t, const yoke_synth_g
     return YOKE_OK;
   }
   YOKE_TRY(yoke__arena_status(w));
-  return check_loop(w, t, plant, r, is_good);
+  return close_loop(w, t, r, loop, is_stable);
 }
 
-// The element for this penalty, wherever its poles are.
-static yoke_status synthesise(yoke_arena* w, const yoke_synth_general_plant* plant,
-                              const yoke_synth_general_settings* s, double penalty,
-                              yoke_synth_general_result* r, const yoke_sink* sink) {
-  task t;
+// The same with the norms; false in *is_good unless the loop is stable with a norm below gamma.
+static yoke_status make_checked(job* j, yoke_arena* w, const task* t, yoke_synth_general_result* r,
+                                bool* is_good) {
+  yoke_synth_system loop;
+  yoke_synth_norm norm;
+  bool is_stable = false, is_singular = false;
+  *is_good = false;
+  YOKE_TRY(make_element(j, w, t, r, &loop, &is_stable));
+  if (!is_stable) {
+    return YOKE_OK;
+  }
+  YOKE_TRY(yoke__synth_norm(loop, NORM_DIGITS, &norm));
+  r->norm = r->plant_norm = norm.norm;
+  r->frequency = norm.frequency;
+  *is_good = norm.norm <= r->gamma * (1 + SLACK);
+  if (*is_good && r->penalty > 0) {
+    const yoke_synth_system own = yoke__system_loop(w, j->plant->system, r->K, &is_singular);
+    YOKE_TRY(yoke__synth_norm(own, NORM_DIGITS, &norm));
+    r->plant_norm = norm.norm;
+  }
+  return YOKE_OK;
+}
+
+static yoke_status prepare_penalised(job* j, yoke_arena* w, double penalty, task* t) {
   const yoke_synth_general_plant whole =
-      penalty > 0 ? yoke__synth_plant_penalise(w, plant, penalty) : *plant;
-  r->penalty = penalty;
-  r->smallest_gamma = (double)NAN;
+      penalty > 0 ? yoke__synth_plant_penalise(w, j->plant, penalty) : *j->plant;
   YOKE_TRY(yoke__arena_status(w));
-  YOKE_TRY(prepare(w, &whole, &t, sink));
+  return prepare(w, &whole, t, j->sink);
+}
+
+// The element wherever its poles are.
+static yoke_status synthesise(job* j, yoke_arena* w, yoke_synth_general_result* r) {
+  const yoke_synth_general_settings* s = j->settings;
+  task t;
   bool is_good = false;
+  r->penalty = s->penalty;
+  r->smallest_gamma = (double)NAN;
+  YOKE_TRY(prepare_penalised(j, w, s->penalty, &t));
   if (s->gamma > 0) {
     r->gamma = s->gamma;
-    YOKE_TRY(make_element(w, &t, plant, r, &is_good));
+    YOKE_TRY(make_checked(j, w, &t, r, &is_good));
     return is_good ? YOKE_OK
-                   : yoke_fail(sink, YOKE_BAD_INPUT,
+                   : yoke_fail(j->sink, YOKE_BAD_INPUT,
                                "no element has a gain below gamma = %g: it is too small", s->gamma);
   }
-  YOKE_TRY(search_gamma(&t, s->tolerance, r, sink));
+  YOKE_TRY(search_gamma(j, &t, s->tolerance, &r->smallest_gamma));
   for (double margin = s->margin; !is_good && margin <= MAX_MARGIN;
        margin = fmax(2 * margin, 1e-6)) {
     r->gamma = r->smallest_gamma * (1 + margin);
-    YOKE_TRY(make_element(w, &t, plant, r, &is_good));
+    YOKE_TRY(make_checked(j, w, &t, r, &is_good));
   }
   return is_good ? YOKE_OK
-                 : yoke_fail(sink, YOKE_NO_CONVERGENCE,
+                 : yoke_fail(j->sink, YOKE_NO_CONVERGENCE,
                              "rounding: no element computed for gamma = %g to %g has a stable loop "
                              "with a norm below it",
                              r->smallest_gamma, r->gamma);
@@ -415,60 +434,97 @@ static yoke_status synthesise(yoke_arena* w, const yoke_synth_general_plant* pla
 
 // ---- pole region
 
-// With a scratch arena, so that tries do not pile up; K of the last one lies in w.
-static yoke_status try_penalty(yoke_arena* w, const yoke_synth_general_plant* plant,
-                               const yoke_synth_general_settings* s, double penalty,
-                               yoke_synth_general_result* r, const yoke_sink* sink) {
+static yoke_status is_inside_at(job* j, const task* t, double gamma, bool* is_inside) {
+  yoke_arena w = {0};
+  yoke_synth_general_result r = {.gamma = gamma};
+  yoke_synth_system loop;
+  const yoke_status status = make_element(j, &w, t, &r, &loop, is_inside);
+  *is_inside = *is_inside && r.least_real > j->settings->least_real;
+  yoke__arena_free(&w);
+  return status;
+}
+
+// For one penalty: the smallest gamma with the poles in the region, by factors of 2 and bisection. *is_found is false without one.
+static yoke_status enter_region_with(job* j, yoke_arena* w, double penalty,
+                                     yoke_synth_general_result* r, bool* is_found) {
+  task t;
+  double low = 0;
+  *is_found = false;
+  *r = (yoke_synth_general_result){.penalty = penalty};
+  YOKE_TRY(prepare_penalised(j, w, penalty, &t));
+  YOKE_TRY(search_gamma(j, &t, REGION_CLOSE, &r->smallest_gamma));
+  low = r->smallest_gamma * (1 + j->settings->margin);
+  double high = low;
+  bool is_inside = false;
+  YOKE_TRY(is_inside_at(j, &t, high, &is_inside));
+  for (size_t i = 0; i < REGION_FACTORS && !is_inside; i++) {
+    low = high;
+    high *= 2;
+    YOKE_TRY(is_inside_at(j, &t, high, &is_inside));
+  }
+  if (!is_inside) {
+    return YOKE_OK;
+  }
+  while (high > (1 + REGION_CLOSE) * low) {
+    const double middle = sqrt(low * high);
+    YOKE_TRY(is_inside_at(j, &t, middle, &is_inside));
+    *(is_inside ? &high : &low) = middle;
+  }
+  r->gamma = high;
+  YOKE_TRY(make_checked(j, w, &t, r, is_found));
+  return YOKE_OK;
+}
+
+// The same; *best is replaced, its K in w, if the norm without the penalty is smaller.
+static yoke_status try_penalty(job* j, yoke_arena* w, double penalty,
+                               yoke_synth_general_result* best) {
   yoke_arena scratch = {0};
-  const size_t n_riccati = r->n_riccati;
-  *r = (yoke_synth_general_result){.n_riccati = n_riccati};
-  yoke_status status = synthesise(&scratch, plant, s, penalty, r, sink);
-  if (status == YOKE_OK) {
-    r->K = yoke__system_copy(w, r->K);
+  yoke_synth_general_result r;
+  bool is_found = false;
+  yoke_status status = enter_region_with(j, &scratch, penalty, &r, &is_found);
+  if (status == YOKE_OK && is_found && r.plant_norm < best->plant_norm) {
+    *best = r;
+    best->K = yoke__system_copy(w, r.K);
     status = yoke__arena_status(w);
   }
   yoke__arena_free(&scratch);
   return status;
 }
 
-// Raises the penalty until the poles lie in the region, then halves the step in its logarithm.
-static yoke_status enter_region(yoke_arena* w, const yoke_synth_general_plant* plant,
-                                const yoke_synth_general_settings* s, yoke_synth_general_result* r,
-                                const yoke_sink* sink) {
+// Penalties a factor of 4 apart from the given one on, then two in between around the best.
+static yoke_status enter_region(job* j, yoke_arena* w, yoke_synth_general_result* r) {
+  const yoke_synth_general_plant* plant = j->plant;
   const yoke_synth_system* G = &plant->system;
   const size_t p1 = G->D.n_rows - plant->n_y, m1 = G->D.n_columns - plant->n_u;
   const double D12 = yoke__matrix_norm(yoke__matrix_block(w, G->D, 0, m1, p1, plant->n_u));
-  double low = s->penalty, high = low > 0 ? 4 * low : PENALTY_START * (D12 > 0 ? D12 : 1);
-  yoke_synth_general_result inside = *r, next = *r;
-  for (size_t i = 0; i < PENALTY_STEPS && !(inside.least_real > s->least_real); i++) {
-    YOKE_TRY(try_penalty(w, plant, s, high, &inside, sink));
-    if (!(inside.least_real > s->least_real)) {
-      low = high;
-      high *= 4;
-    }
-    inside.n_riccati += r->n_riccati;
-    r->n_riccati = inside.n_riccati;
+  const double given = j->settings->penalty;
+  const double from = given > 0 ? given : PENALTY_START * (D12 > 0 ? D12 : 1);
+  yoke_synth_general_result best = {.plant_norm = (double)INFINITY};
+  YOKE_TRY(try_penalty(j, w, given, &best));
+  size_t n_worse = 0;
+  double penalty = from;
+  for (size_t i = 0; i < PENALTY_STEPS && n_worse < PENALTY_PATIENCE; i++) {
+    const double before = best.plant_norm;
+    penalty = given > 0 || i > 0 ? 4 * penalty : from;
+    YOKE_TRY(try_penalty(j, w, penalty, &best));
+    n_worse = isinf(best.plant_norm) || best.plant_norm < before ? 0 : n_worse + 1;
   }
-  if (!(inside.least_real > s->least_real)) {
+  if (isinf(best.plant_norm)) {
     return yoke_fail(
-        sink, YOKE_BAD_INPUT,
-        "no penalty on u keeps the closed loop's poles above Re = %g: one at Re = %.6g is left "
-        "with eps = %g",
-        s->least_real, inside.least_real, inside.penalty);
+        j->sink, YOKE_BAD_INPUT,
+        "no element was found with all poles of the closed loop above Re = %g (without this "
+        "region the lowest is at Re = %.6g): no gamma with a penalty on u from %g to "
+        "%g gives one",
+        j->settings->least_real, r->least_real, given, penalty);
   }
-  while (low > 0 && high > PENALTY_CLOSE * low) {
-    const double middle = sqrt(low * high);
-    YOKE_TRY(try_penalty(w, plant, s, middle, &next, sink));
-    r->n_riccati += next.n_riccati;
-    if (next.least_real > s->least_real) {
-      inside = next;
-      high = middle;
-    } else {
-      low = middle;
-    }
+  const double middle = best.penalty;
+  if (middle > from) {
+    YOKE_TRY(try_penalty(j, w, middle / 2, &best));
   }
-  inside.n_riccati = r->n_riccati;
-  *r = inside;
+  if (middle > 0) {
+    YOKE_TRY(try_penalty(j, w, middle * 2, &best));
+  }
+  *r = best;
   return YOKE_OK;
 }
 
@@ -511,9 +567,21 @@ yoke_status yoke__synth_general(yoke_arena* w, const yoke_synth_general_plant* p
   if (has_region) {
     YOKE_TRY(check_region(w, plant, s->least_real, sink));
   }
-  const yoke_status status = try_penalty(w, plant, s, s->penalty, r, sink);
-  if (status < 0 || !has_region || r->least_real > s->least_real) {
-    return status;
+  job j = {plant, s, sink, 0};
+  yoke_arena scratch = {0};
+  yoke_status status = synthesise(&j, &scratch, r);
+  if (status == YOKE_OK && has_region && !(r->least_real > s->least_real)) {
+    status = s->gamma > 0 ? yoke_fail(sink, YOKE_BAD_INPUT,
+                                      "the element of gamma = %g has a closed-loop pole at Re = "
+                                      "%.6g, not above %g",
+                                      s->gamma, r->least_real, s->least_real)
+                          : enter_region(&j, &scratch, r);
   }
-  return enter_region(w, plant, s, r, sink);
+  if (status == YOKE_OK) {
+    r->K = yoke__system_copy(w, r->K);
+    status = yoke__arena_status(w);
+  }
+  r->n_riccati = j.n_riccati;
+  yoke__arena_free(&scratch);
+  return status;
 }

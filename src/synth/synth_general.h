@@ -16,9 +16,10 @@
 // a message of its own. A plant whose D12 lacks rank becomes regular by a penalty eps: the output eps u is appended to z.
 //
 // Pole region: all poles of the closed loop, those of K among them, have a real part above `least_real` (of lambda). Riccati
-// methods know no such region; what is done is sound, but not optimal within the region: the penalty on u is raised from the given one, which
-// makes fast poles expensive, until all poles lie inside, and the smallest such penalty (within 5 %) is taken. gamma and
-// norm then include the penalty, `plant_norm` is the norm without it.
+// methods know no such region. What is done is sound (poles and norm of the result are computed from its closed loop), but not
+// optimal within the region: fast poles come from a gamma close to the smallest one, and a penalty on u makes them
+// expensive. For each of a row of penalties the smallest gamma with the poles inside is searched (within 1 %), and the element with
+// the smallest norm without the penalty is taken.
 #ifndef YOKE_SYNTH_GENERAL_H
 #define YOKE_SYNTH_GENERAL_H
 

@@ -19,8 +19,9 @@
 #include "base/base_check.h"
 #include "linalg/linalg_schur.h"
 
-#define PI        3.14159265358979323846
-#define MAX_STEPS 60
+#define PI          3.14159265358979323846
+#define MAX_STEPS   60
+#define ON_BOUNDARY 1e-15  // distance of a pole from the axis (|A| = 1) or the circle: rounding
 #define NEAR                                                                                       \
   1e-5  // an eigenvalue this near to the axis or circle, relative to its size, names a frequency
 
@@ -53,9 +54,14 @@ static yoke_status try_poles(search* s, yoke_arena* w) {
   try_frequency(s, s->G.is_discrete ? PI : (double)INFINITY);
   for (size_t i = 0; i < n; i++) {
     const double re = parts[i], im = parts[n + i];
+    const double turn = s->G.is_discrete ? atan2(im, re) : im;
+    if (fabs(s->G.is_discrete ? hypot(re, im) - 1 : re) <= ON_BOUNDARY) {
+      s->best = (yoke_synth_norm){.norm = (double)INFINITY, .frequency = fabs(turn)};
+      return YOKE_OK;
+    }
     if (im >= 0) {
-      try_frequency(s, s->G.is_discrete ? atan2(im, re) : hypot(re, im));
-      try_frequency(s, s->G.is_discrete ? atan2(im, re) : im);
+      try_frequency(s, turn);
+      try_frequency(s, s->G.is_discrete ? turn : hypot(re, im));
     }
   }
   return YOKE_OK;
