@@ -75,7 +75,7 @@ static void test_random(void** state) {
     p.R = random_positive(&w, m + 1, 0.5);
     p.S = yoke__matrix_scale(&w, random_matrix(&w, n, m + 1), 0.05);
     if (k % 4 >= 2) {
-      p.R.a[0] = -1e6;
+      p.R.a[0] = -1e10;
       for (size_t i = 1; i <= m; i++) {
         p.R.a[i] = p.R.a[i * (m + 1)] = 0;
       }
@@ -83,8 +83,9 @@ static void test_random(void** state) {
     yoke_riccati_solution found;
     check_ok(yoke__riccati_solve(&w, &p, &found));
     assert_true(found.least > 0);
-    worst = fmax(worst, found.residual);
-    check_between(found.residual, 0, 1e-10);
+    // X = Z2 Z1^-1: rounding grows with the condition of Z1, about |X|
+    worst = fmax(worst, found.residual / (1 + found.size));
+    check_between(found.residual, 0, 1e-13 * (1 + found.size));
     const yoke_synth_system loop = {
         is_discrete, yoke__matrix_add(&w, p.A, yoke__matrix_mul(&w, p.B, found.F), 1),
         yoke__matrix_zero(&w, n, 1), yoke__matrix_zero(&w, 1, n), yoke__matrix_zero(&w, 1, 1)};
@@ -93,7 +94,7 @@ static void test_random(void** state) {
     assert_true(instability < 0);
     yoke__arena_free(&w);
   }
-  print_message("120 Riccati equations: residual at most %.1e\n", worst);
+  print_message("120 Riccati equations: residual at most %.1e (1 + |X|)\n", worst);
 }
 
 // The discrete equation is the limit of its own recursion X+ = Q + A'X A - A'X B (R + B'X B)^-1 B'X A.
