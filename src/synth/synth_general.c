@@ -15,10 +15,11 @@
 
 #define SMALLEST         1e-12  // gamma: relative to where the search starts
 #define LARGEST          1e15
-#define MAX_MARGIN       0.3   // of gamma above the smallest one where rounding spoils the element
+#define MAX_MARGIN       0.3   // of gamma above the smallest one, as a setting
+#define LAST_MARGIN      30    // the largest tried where rounding spoils the elements below
 #define NORM_DIGITS      1e-8  // tolerance of the norms
 #define SLACK            1e-6  // of the norm above gamma: rounding
-#define FAR              1e-6  // least gain of A + 1 relative to |A|: no pole near z = -1
+#define FAR              1e-2  // least gain of A + 1 relative to |A|: no pole near z = -1
 #define PENALTY_START    1e-4  // relative to |D12|, or absolute without D12
 #define PENALTY_STEPS    20    // factors of 4
 #define PENALTY_PATIENCE 2     // penalties that do not improve
@@ -420,7 +421,7 @@ static yoke_status synthesise(job* j, yoke_arena* w, yoke_synth_general_result* 
                                "no element has a gain below gamma = %g: it is too small", s->gamma);
   }
   YOKE_TRY(search_gamma(j, &t, s->tolerance, &r->smallest_gamma));
-  for (double margin = s->margin; !is_good && margin <= MAX_MARGIN;
+  for (double margin = s->margin; !is_good && margin <= LAST_MARGIN;
        margin = fmax(2 * margin, 1e-6)) {
     r->gamma = r->smallest_gamma * (1 + margin);
     YOKE_TRY(make_checked(j, w, &t, r, &is_good));

@@ -19,11 +19,13 @@
 #include "base/base_check.h"
 #include "linalg/linalg_schur.h"
 
-#define PI          3.14159265358979323846
-#define MAX_STEPS   60
-#define ON_BOUNDARY 1e-15  // distance of a pole from the axis (|A| = 1) or the circle: rounding
-#define NEAR                                                                                       \
-  1e-5  // an eigenvalue this near to the axis or circle, relative to its size, names a frequency
+#define PI        3.14159265358979323846
+#define MAX_STEPS 60
+// distance of a pole from the axis (|A| = 1) or the circle that is rounding
+#define ON_BOUNDARY 1e-15
+// An eigenvalue this near to the axis or circle, relative to its size, names a frequency. Wide: where the gain is nearly flat, as that
+// of an optimal loop, the crossings of a level are double eigenvalues, which rounding moves far.
+#define NEAR 1e-2
 
 typedef struct search {
   yoke_synth_system G;

@@ -95,8 +95,8 @@ typedef struct family {
 static void test_families(void** state) {
   (void)state;
   const family table[] = {
-      {1, 20, 1e-4, 56, 0.0135}, {1, 60, 1e-4, 56, 0.0080},  {1, 100, 1e-4, 56, 0.0059},
-      {2, 20, 1e-4, 55, 0.0264}, {2, 60, 1e-4, 56, 0.0134},  {2, 100, 1e-4, 56, 0.0119},
+      {1, 20, 1e-4, 56, 0.0135}, {1, 60, 1e-4, 56, 0.0080}, {1, 100, 1e-4, 56, 0.0059},
+      {2, 20, 1e-4, 55, 0.0264}, {2, 60, 1e-4, 56, 0.0134}, {2, 100, 1e-4, 56, 0.0119},
       {2, 20, 1e-3, 54, 0.0533}, {2, 60, 1e-3, 55, 0.0276}, {2, 100, 1e-3, 55, 0.0265},
   };
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
@@ -169,8 +169,9 @@ static void test_pole_region(void** state) {
   double norm = 0;
   check_ok(yoke__synth_coupling_norm(&coupling, found.K, &norm));
   check_relative(norm, found.plant_norm, 1e-6);
-  print_message("poles with Re > -500: norm %.5f, eps %g, lowest pole at Re = %.1f, %zu equations\n",
-                found.plant_norm, found.penalty, found.least_real, found.n_riccati);
+  print_message(
+      "poles with Re > -500: norm %.5f, eps %g, lowest pole at Re = %.1f, %zu equations\n",
+      found.plant_norm, found.penalty, found.least_real, found.n_riccati);
 
   // K2 has poles at Re = -444, which no element moves
   yoke_synth_general_plant plant;
@@ -180,7 +181,8 @@ static void test_pole_region(void** state) {
   s.least_real = -400;
   check_ok(yoke__synth_coupling_plant(&w, &coupling, &plant, &err.sink));
   assert_int_equal(yoke__synth_general(&w, &plant, &s, &none, &err.sink), YOKE_BAD_INPUT);
-  check_contains(err.text, "no element keeps the poles above Re = -400: the plant has one at -444.2");
+  check_contains(err.text,
+                 "no element keeps the poles above Re = -400: the plant has one at -444.2");
   yoke__arena_free(&w);
 }
 
@@ -197,9 +199,10 @@ static void test_base_band(void** state) {
   for (size_t pass = 0; pass < 2; pass++) {
     for (size_t i = 0; i < 6; i++) {
       const double complex at = x[i] / s.interval * (double complex)I;
-      const double complex hold = (1 - cexp(-x[i] * (double complex)I)) / (x[i] * (double complex)I);
-      const double error = cabs(1 - yoke__system_response(K, 0, 0, at) *
-                                        yoke__system_response(K2, 0, 0, at) * hold);
+      const double complex hold =
+          (1 - cexp(-x[i] * (double complex)I)) / (x[i] * (double complex)I);
+      const double error =
+          cabs(1 - yoke__system_response(K, 0, 0, at) * yoke__system_response(K2, 0, 0, at) * hold);
       check_near(error, pass == 0 ? raw[i] : normal[i], pass == 0 && i == 5 ? 5e-4 : 5e-5);
     }
     assert_true(yoke__synth_normalise_gain(&w, &K));
