@@ -38,7 +38,7 @@ static yoke_matrix t(yoke_arena* w, yoke_matrix A) {
 static double distance_from_fixed(yoke_arena* w, yoke_matrix A, yoke_matrix B, double re,
                                   double im) {
   const size_t n = A.n_rows, m = B.n_columns;
-  const double size = fmax(yoke__matrix_norm(A), 1e-300), gain = yoke__matrix_norm(B);
+  const double size = fmax(yoke__matrix_norm(w, A), 1e-300), gain = yoke__matrix_norm(w, B);
   const yoke_matrix X = yoke__matrix_add(w, A, yoke__matrix_identity(w, n, re), -1);
   const yoke_matrix Y = yoke__matrix_identity(w, n, im);
   const yoke_matrix unit = yoke__matrix_scale(w, B, gain > 0 ? size / gain : 0);
@@ -46,7 +46,7 @@ static double distance_from_fixed(yoke_arena* w, yoke_matrix A, yoke_matrix B, d
   const yoke_matrix pencil =
       yoke__matrix_beside(w, yoke__matrix_blocks(w, X, Y, yoke__matrix_scale(w, Y, -1), X),
                           yoke__matrix_blocks(w, unit, no, no, unit));
-  return yoke__matrix_least_gain(pencil) / size;
+  return yoke__matrix_least_gain(w, pencil) / size;
 }
 
 typedef enum place { ON_AXIS, NOT_LEFT, NOT_INSIDE } place;
@@ -70,7 +70,8 @@ static yoke_status find_mode(yoke_matrix A, yoke_matrix B, place where, bool* is
   *is_found = false;
   double* parts = yoke__arena_array(&w, 2 * n + 1, sizeof *parts);
   yoke_status status = parts == NULL ? YOKE_NO_MEMORY : yoke__eigenvalues(n, A.a, parts, parts + n);
-  const double size = yoke__matrix_norm(A);
+  const double size = yoke__matrix_norm(&w, A);
+  status = status == YOKE_OK ? yoke__arena_status(&w) : status;
   for (size_t i = 0; status == YOKE_OK && i < n && !*is_found; i++) {
     *re = parts[i];
     *im = parts[n + i];
@@ -134,11 +135,11 @@ static bool normalise(yoke_arena* w, yoke_matrix D, double size, yoke_matrix* tu
 static double least_gamma(yoke_arena* w, const yoke_central* c) {
   const yoke_matrix rows = yoke__matrix_block(w, c->D11, 0, 0, c->p1 - c->m2, c->m1);
   const yoke_matrix columns = yoke__matrix_block(w, c->D11, 0, 0, c->p1, c->m1 - c->p2);
-  return fmax(yoke__matrix_norm(rows), yoke__matrix_norm(columns));
+  return fmax(yoke__matrix_norm(w, rows), yoke__matrix_norm(w, columns));
 }
 
-static double inverse_size(yoke_matrix A) {
-  const double size = yoke__matrix_norm(A);
+static double inverse_size(yoke_arena* w, yoke_matrix A) {
+  const double size = yoke__matrix_norm(w, A);
   return size > 0 ? 1 / size : 1;
 }
 
@@ -154,7 +155,7 @@ yoke_status yoke__central_init(yoke_arena* w, const yoke_synth_general_plant* pl
   // units of states and time in which all numbers are mild
   G = yoke__system_balance(w, G);
   YOKE_TRY(yoke__arena_status(w));
-  const double norm = yoke__matrix_norm(G.A);
+  const double norm = yoke__matrix_norm(w, G.A);
   c->unit = norm > 0 ? norm : 1;
   G = yoke__system_rescale_time(w, G, c->unit);
   const size_t n = G.A.n_rows, m1 = c->m1, m2 = c->m2, p1 = c->p1, p2 = c->p2;
@@ -170,7 +171,7 @@ yoke_status yoke__central_init(yoke_arena* w, const yoke_synth_general_plant* pl
   YOKE_TRY(yoke__arena_status(w));
 
   // units of z and w in which |C1| = |B1| = 1: X and Y, unless they are 0, are near 1
-  const double z_unit = inverse_size(C1), w_unit = inverse_size(B1);
+  const double z_unit = inverse_size(w, C1), w_unit = inverse_size(w, B1);
   c->gain = z_unit * w_unit;
   C1 = yoke__matrix_scale(w, C1, z_unit);
   D12 = yoke__matrix_scale(w, D12, z_unit);
@@ -179,15 +180,15 @@ yoke_status yoke__central_init(yoke_arena* w, const yoke_synth_general_plant* pl
   D11 = yoke__matrix_scale(w, D11, c->gain);
 
   yoke_matrix turn_z, turn_w, to_y_t;
-  const double size12 = yoke__matrix_norm(C1) * yoke__matrix_norm(B2);
-  const double size21 = yoke__matrix_norm(C2) * yoke__matrix_norm(B1);
+  const double size12 = yoke__matrix_norm(w, C1) * yoke__matrix_norm(w, B2);
+  const double size21 = yoke__matrix_norm(w, C2) * yoke__matrix_norm(w, B1);
   if (m2 > p1 || !normalise(w, D12, size12, &turn_z, &c->to_u)) {
     *why = YOKE_D12_WITHOUT_RANK;
-    return YOKE_OK;
+    return yoke__arena_status(w);
   }
   if (p2 > m1 || !normalise(w, t(w, D21), size21, &turn_w, &to_y_t)) {
     *why = YOKE_D21_WITHOUT_RANK;
-    return YOKE_OK;
+    return yoke__arena_status(w);
   }
   c->to_y = t(w, to_y_t);
   c->B1 = yoke__matrix_mul(w, B1, turn_w);
@@ -287,9 +288,9 @@ static yoke_synth_system denormalise(yoke_arena* w, const yoke_central* c, yoke_
   return yoke__system_rescale_time(w, whole, 1 / c->unit);
 }
 
-// Whether a status only says that there is no solution for this gamma.
+// Whether a status only says that there is no solution for this gamma (BAD_ARG: numbers overflowed).
 static bool is_no(yoke_status status) {
-  return status == YOKE_SINGULAR || status == YOKE_NO_CONVERGENCE;
+  return status == YOKE_SINGULAR || status == YOKE_NO_CONVERGENCE || status == YOKE_BAD_ARG;
 }
 
 static yoke_status try_gamma(yoke_arena* w, const yoke_central* c, double gamma, bool* is_possible,

@@ -62,13 +62,17 @@ static yoke_status fill(yoke_arena* w, yoke_synth_system K, yoke_synth_filter* s
 
 yoke_status yoke__synth_filter_init(yoke_synth_filter* self, yoke_synth_system K, double h,
                                     const yoke_sink* sink) {
-  *self = (yoke_synth_filter){0};
-  YOKE_TRY(check(K, h, sink));
   yoke_arena w = {0};
   bool is_singular = false;
+  *self = (yoke_synth_filter){0};
+  yoke_status status = check(K, h, sink);
+  if (status < 0) {
+    return status == YOKE_NO_MEMORY ? yoke_fail(sink, status, "%s", yoke_status_text(status))
+                                    : status;
+  }
   const yoke_synth_system discrete =
       K.is_discrete ? K : yoke__system_tustin(&w, yoke__system_balance(&w, K), h, &is_singular);
-  yoke_status status = is_singular ? YOKE_SINGULAR : yoke__arena_status(&w);
+  status = is_singular ? YOKE_SINGULAR : yoke__arena_status(&w);
   if (status == YOKE_OK) {
     status = fill(&w, discrete, self);
   }
@@ -80,7 +84,7 @@ yoke_status yoke__synth_filter_init(yoke_synth_filter* self, yoke_synth_system K
         "stability",
         h);
   }
-  return status;
+  return status < 0 ? yoke_fail(sink, status, "%s", yoke_status_text(status)) : status;
 }
 
 size_t yoke__synth_filter_cost(const yoke_synth_filter* self) {

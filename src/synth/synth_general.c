@@ -102,7 +102,8 @@ static yoke_status check_sizes(const yoke_synth_general_plant* plant, const yoke
   return YOKE_OK;
 }
 
-static yoke_status check_settings(const yoke_synth_general_settings* s, const yoke_sink* sink) {
+static yoke_status check_settings(const yoke_synth_general_settings* s, bool is_discrete,
+                                  const yoke_sink* sink) {
   if (!(s->tolerance >= 1e-10 && s->tolerance <= 0.5)) {
     return yoke_fail(sink, YOKE_BAD_INPUT,
                      "expected a tolerance of gamma from 1e-10 to 0.5, found %g", s->tolerance);
@@ -118,6 +119,11 @@ static yoke_status check_settings(const yoke_synth_general_settings* s, const yo
   if (!(s->gamma >= 0) || !yoke__is_finite(s->gamma)) {
     return yoke_fail(sink, YOKE_BAD_INPUT,
                      "expected a gamma above 0, or 0 for the smallest, found %g", s->gamma);
+  }
+  if (!(s->least_real < (is_discrete ? 1 : 0))) {
+    return yoke_fail(sink, YOKE_BAD_INPUT,
+                     "expected a lower bound of the poles' real parts below %d, found %g",
+                     is_discrete ? 1 : 0, s->least_real);
   }
   return YOKE_OK;
 }
@@ -208,7 +214,7 @@ static yoke_synth_system shift(yoke_arena* w, const yoke_synth_general_plant* pl
 // How far the poles are from z = -1.
 static double distance(yoke_arena* w, yoke_matrix A) {
   const yoke_matrix M = yoke__matrix_add(w, A, yoke__matrix_identity(w, A.n_rows, 1), 1);
-  return A.n_rows == 0 ? 1 : yoke__matrix_least_gain(M) / (1 + yoke__matrix_norm(A));
+  return A.n_rows == 0 ? 1 : yoke__matrix_least_gain(w, M) / (1 + yoke__matrix_norm(w, A));
 }
 
 // A gain F that moves poles away from z = -1: the best of a few without pattern.
@@ -223,7 +229,7 @@ static void choose_shift(yoke_arena* w, task* t) {
   }
   const yoke_matrix B2 = yoke__matrix_block(w, G->B, 0, m - plant->n_u, n, plant->n_u);
   const yoke_matrix C2 = yoke__matrix_block(w, G->C, p - plant->n_y, 0, plant->n_y, n);
-  const double reach = yoke__matrix_norm(B2) * yoke__matrix_norm(C2);
+  const double reach = yoke__matrix_norm(w, B2) * yoke__matrix_norm(w, C2);
   for (size_t k = 1; k <= 8; k++) {
     const yoke_matrix F = yoke__matrix_zero(w, plant->n_u, plant->n_y);
     for (size_t i = 0; F.a != NULL && reach > 0 && i < plant->n_u * plant->n_y; i++) {
@@ -333,6 +339,11 @@ static yoke_status search_gamma(job* j, const task* t, double tolerance, double*
   return YOKE_OK;
 }
 
+// Numbers too large to tell poles or a norm: no element worth having.
+static bool is_overflow(yoke_status status) {
+  return status == YOKE_BAD_ARG || status == YOKE_NO_CONVERGENCE;
+}
+
 // The closed loop that K makes, and its poles. false in *is_stable also where there is none.
 static yoke_status close_loop(yoke_arena* w, const task* t, yoke_synth_general_result* r,
                               yoke_synth_system* loop, bool* is_stable) {
@@ -345,7 +356,11 @@ static yoke_status close_loop(yoke_arena* w, const task* t, yoke_synth_general_r
   const size_t n = loop->A.n_rows;
   double* parts = yoke__arena_array(w, 2 * n + 1, sizeof *parts);
   YOKE_TRY(yoke__arena_status(w));
-  YOKE_TRY(yoke__system_poles(*loop, parts, parts + n));
+  const yoke_status status = yoke__system_poles(*loop, parts, parts + n);
+  if (is_overflow(status)) {
+    return YOKE_OK;
+  }
+  YOKE_TRY(status);
   r->least_real = (double)INFINITY;
   r->slowest = -(double)INFINITY;
   for (size_t i = 0; i < n; i++) {
@@ -386,7 +401,11 @@ static yoke_status make_checked(job* j, yoke_arena* w, const task* t, yoke_synth
   if (!is_stable) {
     return YOKE_OK;
   }
-  YOKE_TRY(yoke__synth_norm(loop, NORM_DIGITS, &norm));
+  const yoke_status status = yoke__synth_norm(loop, NORM_DIGITS, &norm);
+  if (is_overflow(status)) {
+    return YOKE_OK;
+  }
+  YOKE_TRY(status);
   r->norm = r->plant_norm = norm.norm;
   r->frequency = norm.frequency;
   *is_good = norm.norm <= r->gamma * (1 + SLACK);
@@ -497,7 +516,7 @@ static yoke_status enter_region(job* j, yoke_arena* w, yoke_synth_general_result
   const yoke_synth_general_plant* plant = j->plant;
   const yoke_synth_system* G = &plant->system;
   const size_t p1 = G->D.n_rows - plant->n_y, m1 = G->D.n_columns - plant->n_u;
-  const double D12 = yoke__matrix_norm(yoke__matrix_block(w, G->D, 0, m1, p1, plant->n_u));
+  const double D12 = yoke__matrix_norm(w, yoke__matrix_block(w, G->D, 0, m1, p1, plant->n_u));
   const double given = j->settings->penalty;
   const double from = given > 0 ? given : PENALTY_START * (D12 > 0 ? D12 : 1);
   yoke_synth_general_result best = {.plant_norm = (double)INFINITY};
@@ -554,29 +573,36 @@ static yoke_status check_region(yoke_arena* w, const yoke_synth_general_plant* p
                   : YOKE_OK;
 }
 
-yoke_status yoke__synth_general(yoke_arena* w, const yoke_synth_general_plant* plant,
-                                const yoke_synth_general_settings* s, yoke_synth_general_result* r,
-                                const yoke_sink* sink) {
-  const yoke_synth_system* G = &plant->system;
-  *r = (yoke_synth_general_result){0};
-  if (!(G->A.a && G->B.a && G->C.a && G->D.a)) {
-    return YOKE_NO_MEMORY;
-  }
-  YOKE_TRY(check_sizes(plant, sink));
-  YOKE_TRY(check_settings(s, sink));
+static yoke_status run(job* j, yoke_arena* w, yoke_synth_general_result* r) {
+  const yoke_synth_general_settings* s = j->settings;
   const bool has_region = s->least_real > -(double)INFINITY;
+  YOKE_TRY(check_sizes(j->plant, j->sink));
+  YOKE_TRY(check_settings(s, j->plant->system.is_discrete, j->sink));
   if (has_region) {
-    YOKE_TRY(check_region(w, plant, s->least_real, sink));
+    YOKE_TRY(check_region(w, j->plant, s->least_real, j->sink));
   }
-  job j = {plant, s, sink, 0};
+  YOKE_TRY(synthesise(j, w, r));
+  if (!has_region || r->least_real > s->least_real) {
+    return YOKE_OK;
+  }
+  if (s->gamma > 0) {
+    return yoke_fail(j->sink, YOKE_BAD_INPUT,
+                     "the element of gamma = %g has a closed-loop pole at Re = %.6g, not above %g",
+                     s->gamma, r->least_real, s->least_real);
+  }
+  return enter_region(j, w, r);
+}
+
+yoke_status yoke__synth_general(yoke_arena* w, const yoke_synth_general_plant* plant,
+                                const yoke_synth_general_settings* settings,
+                                yoke_synth_general_result* r, const yoke_sink* sink) {
+  const yoke_synth_system* G = &plant->system;
+  job j = {plant, settings, sink, 0};
   yoke_arena scratch = {0};
-  yoke_status status = synthesise(&j, &scratch, r);
-  if (status == YOKE_OK && has_region && !(r->least_real > s->least_real)) {
-    status = s->gamma > 0 ? yoke_fail(sink, YOKE_BAD_INPUT,
-                                      "the element of gamma = %g has a closed-loop pole at Re = "
-                                      "%.6g, not above %g",
-                                      s->gamma, r->least_real, s->least_real)
-                          : enter_region(&j, &scratch, r);
+  *r = (yoke_synth_general_result){0};
+  yoke_status status = YOKE_NO_MEMORY;
+  if (G->A.a && G->B.a && G->C.a && G->D.a) {
+    status = run(&j, &scratch, r);
   }
   if (status == YOKE_OK) {
     r->K = yoke__system_copy(w, r->K);
@@ -584,5 +610,6 @@ yoke_status yoke__synth_general(yoke_arena* w, const yoke_synth_general_plant* p
   }
   r->n_riccati = j.n_riccati;
   yoke__arena_free(&scratch);
-  return status;
+  return status == YOKE_NO_MEMORY ? yoke_fail(sink, status, "%s", yoke_status_text(status))
+                                  : status;
 }

@@ -205,25 +205,27 @@ void yoke__matrix_svd(yoke_arena* w, yoke_matrix A, yoke_matrix* U, yoke_matrix*
 }
 
 // The singular value of this number.
-static double singular_value(yoke_matrix A, size_t i) {
-  yoke_arena w = {0};
+static double singular_value(yoke_arena* w, yoke_matrix A, size_t i) {
+  yoke_arena scratch = {0};
   yoke_matrix values = nothing(0, 0);
-  double value = (double)NAN;
   if (A.a != NULL) {
-    yoke__matrix_svd(&w, A, NULL, &values, NULL);
-    value = values.a != NULL ? values.a[i] : value;
+    yoke__matrix_svd(&scratch, A, NULL, &values, NULL);
   }
-  yoke__arena_free(&w);
+  const double value = values.a != NULL ? values.a[i] : (double)NAN;
+  if (w != NULL && values.a == NULL) {
+    w->has_failed = true;
+  }
+  yoke__arena_free(&scratch);
   return value;
 }
 
-double yoke__matrix_norm(yoke_matrix A) {
-  return A.n_rows == 0 || A.n_columns == 0 ? 0 : singular_value(A, 0);
+double yoke__matrix_norm(yoke_arena* w, yoke_matrix A) {
+  return A.n_rows == 0 || A.n_columns == 0 ? 0 : singular_value(w, A, 0);
 }
 
-double yoke__matrix_least_gain(yoke_matrix A) {
+double yoke__matrix_least_gain(yoke_arena* w, yoke_matrix A) {
   const size_t n = A.n_rows < A.n_columns ? A.n_rows : A.n_columns;
-  return n == 0 ? 0 : singular_value(A, n - 1);
+  return n == 0 ? 0 : singular_value(w, A, n - 1);
 }
 
 double yoke__matrix_largest(yoke_matrix A) {

@@ -52,9 +52,10 @@ yoke_matrix yoke__matrix_inverse(yoke_arena* w, yoke_matrix A, bool* is_singular
 // Values is a column of max(rows, columns, 1), 0 beyond the smaller size.
 void yoke__matrix_svd(yoke_arena* w, yoke_matrix A, yoke_matrix* U, yoke_matrix* values,
                       yoke_matrix* V);
-// The largest singular value, and the smallest of those that the size allows; 0 of an empty matrix, NaN if an element is not finite.
-double yoke__matrix_norm(yoke_matrix A);
-double yoke__matrix_least_gain(yoke_matrix A);
+// The largest singular value, and the smallest of those that the size allows; 0 of an empty matrix, NaN if an element is not finite or
+// without memory. Nothing is left in w (NULL: none), which is only told of a shortage.
+double yoke__matrix_norm(yoke_arena* w, yoke_matrix A);
+double yoke__matrix_least_gain(yoke_arena* w, yoke_matrix A);
 // Largest |element|.
 double yoke__matrix_largest(yoke_matrix A);
 

@@ -28,6 +28,7 @@
 #define NEAR 1e-2
 
 typedef struct search {
+  yoke_arena* w;
   yoke_synth_system G;
   yoke_matrix M, N;  // with gamma = 0
   double *re, *im, *beta, *frequencies;
@@ -36,7 +37,7 @@ typedef struct search {
 } search;
 
 static void try_frequency(search* s, double w) {
-  double gain = yoke__system_gain_at(s->G, w);
+  double gain = yoke__system_gain_at(s->w, s->G, w);
   if (isnan(gain)) {
     gain = (double)INFINITY;  // a pole
   }
@@ -148,6 +149,7 @@ static yoke_status raise_level(search* s, double tolerance) {
         try_frequency(s, (s->frequencies[i] + s->frequencies[i + 1]) / 2);
       }
     }
+    YOKE_TRY(yoke__arena_status(s->w));
     if (!(s->best.norm > level * (1 + tolerance)) || isinf(s->best.norm)) {
       return YOKE_OK;
     }
@@ -157,6 +159,7 @@ static yoke_status raise_level(search* s, double tolerance) {
 
 static yoke_status run(search* s, yoke_arena* w, double tolerance) {
   YOKE_TRY(try_poles(s, w));
+  YOKE_TRY(yoke__arena_status(w));
   build(s, w);
   const size_t n = s->M.n_rows;
   double* room = yoke__arena_array(w, 4 * n + 1, sizeof *room);
@@ -190,11 +193,11 @@ yoke_status yoke__synth_norm(yoke_synth_system G, double tolerance, yoke_synth_n
   // time in the unit of the fastest pole: LAPACK sees no extreme numbers
   double unit = 1;
   if (!G.is_discrete && n > 0) {
-    const double size = yoke__matrix_norm(G.A);
+    const double size = yoke__matrix_norm(&w, G.A);
     unit = size > 0 ? size : 1;
     G = yoke__system_rescale_time(&w, G, unit);
   }
-  search s = {.G = yoke__system_balance(&w, G)};
+  search s = {.w = &w, .G = yoke__system_balance(&w, G)};
   yoke_status status = yoke__arena_status(&w);
   if (status == YOKE_OK) {
     status = run(&s, &w, tolerance);

@@ -88,7 +88,8 @@ yoke_status yoke__synth_coupling_plant(yoke_arena* w, const yoke_synth_coupling*
       yoke__system_gain(w, false, yoke__matrix_from(w, 2, 2, differ));
   *plant = (yoke_synth_general_plant){
       yoke__system_series(w, yoke__system_series(w, both, difference), outputs), 1, 1};
-  return yoke__arena_status(w);
+  const yoke_status status = yoke__arena_status(w);
+  return status < 0 ? yoke_fail(sink, status, "%s", yoke_status_text(status)) : status;
 }
 
 yoke_status yoke__synth_coupling_norm(const yoke_synth_coupling* s, yoke_synth_system K1,

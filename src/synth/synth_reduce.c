@@ -69,8 +69,8 @@ static yoke_status reduce(yoke_arena* w, yoke_synth_system G, size_t order, doub
   return YOKE_OK;
 }
 
-yoke_status yoke__synth_reduce(yoke_arena* w, yoke_synth_system G, size_t order, double tolerance,
-                               yoke_synth_reduction* result, const yoke_sink* sink) {
+static yoke_status run(yoke_arena* w, yoke_synth_system G, size_t order, double tolerance,
+                       yoke_synth_reduction* result, const yoke_sink* sink) {
   const size_t n = G.A.n_rows, m = G.D.n_columns, p = G.D.n_rows;
   double instability = 0;
   *result = (yoke_synth_reduction){0};
@@ -109,4 +109,11 @@ yoke_status yoke__synth_reduce(yoke_arena* w, yoke_synth_system G, size_t order,
         "the element cannot be reduced: a pole is too close to the boundary of stability");
   }
   return yoke__arena_status(w);
+}
+
+yoke_status yoke__synth_reduce(yoke_arena* w, yoke_synth_system G, size_t order, double tolerance,
+                               yoke_synth_reduction* result, const yoke_sink* sink) {
+  const yoke_status status = run(w, G, order, tolerance, result, sink);
+  return status == YOKE_NO_MEMORY ? yoke_fail(sink, status, "%s", yoke_status_text(status))
+                                  : status;
 }

@@ -250,15 +250,18 @@ static yoke_matrix response(yoke_arena* w, yoke_synth_system G, double complex l
                           diagonal(w, G.D, G.D), 1);
 }
 
-double yoke__system_gain_at(yoke_synth_system G, double at) {
+double yoke__system_gain_at(yoke_arena* w, yoke_synth_system G, double at) {
   if (isinf(at)) {
-    return yoke__matrix_norm(G.D);
+    return yoke__matrix_norm(w, G.D);
   }
-  yoke_arena w = {0};
+  yoke_arena scratch = {0};
   const double complex turn = cos(at) + sin(at) * (double complex)I;
-  const yoke_matrix R = response(&w, G, G.is_discrete ? turn : at * (double complex)I);
-  const double gain = R.a == NULL ? (double)NAN : yoke__matrix_norm(R);
-  yoke__arena_free(&w);
+  const yoke_matrix R = response(&scratch, G, G.is_discrete ? turn : at * (double complex)I);
+  const double gain = R.a == NULL ? (double)NAN : yoke__matrix_norm(w, R);
+  if (w != NULL && scratch.has_failed) {
+    w->has_failed = true;
+  }
+  yoke__arena_free(&scratch);
   return gain;
 }
 

@@ -50,8 +50,9 @@ yoke_synth_system yoke__system_rescale_time(yoke_arena* w, yoke_synth_system G, 
 yoke_status yoke__system_poles(yoke_synth_system G, double re[], double im[]);
 // How far the poles are on the right side: the largest real part, or the largest modulus less 1. Negative: stable. -1 without states.
 yoke_status yoke__system_instability(yoke_synth_system G, double* instability);
-// The largest singular value at lambda = j w or exp(j w); at = infinity: that of D. NaN at a pole or without memory.
-double yoke__system_gain_at(yoke_synth_system G, double w);
+// The largest singular value at lambda = j at or exp(j at); at = infinity: that of D. NaN at a pole or without memory, of which w (NULL:
+// none) is told; nothing else is left there.
+double yoke__system_gain_at(yoke_arena* w, yoke_synth_system G, double at);
 // The transfer function from input j to output i at lambda. NaN at a pole.
 double complex yoke__system_response(yoke_synth_system G, size_t i, size_t j,
                                      double complex lambda);

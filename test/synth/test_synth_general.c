@@ -29,7 +29,7 @@ static yoke_synth_general_plant random_plant(yoke_arena* w, size_t k, bool is_di
   yoke_synth_system G = {is_discrete, random_matrix(w, n, n), random_matrix(w, n, m),
                          random_matrix(w, p, n), random_matrix(w, p, m)};
   if (is_discrete) {
-    G.A = yoke__matrix_scale(w, G.A, 1.2 / yoke__matrix_norm(G.A));
+    G.A = yoke__matrix_scale(w, G.A, 1.2 / yoke__matrix_norm(NULL, G.A));
   }
   return (yoke_synth_general_plant){G, n_u, n_y};
 }
@@ -127,7 +127,8 @@ static void check_loop(yoke_arena* w, yoke_synth_general_plant plant,
   check_relative(r->least_real, least, 1e-12);
   const double top = loop.is_discrete ? 3.14159265358979 : 1e4;
   for (double at = 1e-3; at < top; at *= 1.05) {
-    assert_true(yoke__system_gain_at(loop, at) <= r->plant_norm * (1 + 1e-7 + lost(r->gamma)));
+    assert_true(yoke__system_gain_at(NULL, loop, at) <=
+                r->plant_norm * (1 + 1e-7 + lost(r->gamma)));
   }
   assert_true(r->plant_norm <= r->norm * (1 + 1e-7) && r->norm <= r->gamma * (1 + 1e-6));
 }
@@ -419,6 +420,9 @@ static void test_bad_numbers(void** state) {
   REFUSE(tolerance = 0, "expected a tolerance of gamma from 1e-10 to 0.5, found 0");
   REFUSE(margin = -1, "expected a margin of gamma from 0 to 0.3, found -1");
   REFUSE(penalty = -1, "expected a penalty eps of 0 or more, found -1");
+  REFUSE(least_real = 0, "expected a lower bound of the poles' real parts below 0, found 0");
+  REFUSE(least_real = (double)NAN,
+         "expected a lower bound of the poles' real parts below 0, found nan");
   REFUSE(gamma = (double)NAN, "expected a gamma above 0, or 0 for the smallest, found nan");
   yoke__arena_free(&w);
 }

@@ -70,7 +70,8 @@ static void test_random(void** state) {
     seed = 7000 + k;
     const size_t n = 1 + k % 9, m = 1 + k % 3;
     const bool is_discrete = k % 2 == 1;
-    yoke_riccati p = {is_discrete, random_matrix(&w, n, n), random_matrix(&w, n, m + 1)};
+    yoke_riccati p = {
+        .is_discrete = is_discrete, .A = random_matrix(&w, n, n), .B = random_matrix(&w, n, m + 1)};
     p.Q = random_positive(&w, n, 0.5);
     p.R = random_positive(&w, m + 1, 0.5);
     p.S = yoke__matrix_scale(&w, random_matrix(&w, n, m + 1), 0.05);
@@ -104,7 +105,8 @@ static void test_recursion(void** state) {
     yoke_arena w = {0};
     seed = 8000 + k;
     const size_t n = 2 + k % 4, m = 1 + k % 2;
-    yoke_riccati p = {true, random_matrix(&w, n, n), random_matrix(&w, n, m)};
+    yoke_riccati p = {
+        .is_discrete = true, .A = random_matrix(&w, n, n), .B = random_matrix(&w, n, m)};
     p.Q = random_positive(&w, n, 0.1);
     p.R = random_positive(&w, m, 0.1);
     p.S = yoke__matrix_zero(&w, n, m);
