@@ -440,10 +440,11 @@ static yoke_status synthesise(job* j, yoke_arena* w, yoke_synth_general_result* 
                                "no element has a gain below gamma = %g: it is too small", s->gamma);
   }
   YOKE_TRY(search_gamma(j, &t, s->tolerance, &r->smallest_gamma));
-  for (double margin = s->margin; !is_good && margin <= LAST_MARGIN;
-       margin = fmax(2 * margin, 1e-6)) {
+  double margin = s->margin;
+  while (!is_good && margin <= LAST_MARGIN) {
     r->gamma = r->smallest_gamma * (1 + margin);
     YOKE_TRY(make_checked(j, w, &t, r, &is_good));
+    margin = fmax(2 * margin, 1e-6);
   }
   return is_good ? YOKE_OK
                  : yoke_fail(j->sink, YOKE_NO_CONVERGENCE,

@@ -27,10 +27,12 @@ yoke_synth_system yoke__synth_low_pass(yoke_arena* w, double hz, double damping)
 }
 
 yoke_synth_system yoke__synth_hold(yoke_arena* w, double interval, size_t pade) {
+  pade = pade < 1 ? 1 : pade > YOKE_SYNTH_PADE_MAX ? YOKE_SYNTH_PADE_MAX : pade;
   // N(x), highest power first: 1 + x / 2, 1 + x / 2 + x^2 / 12, 1 + x / 2 + x^2 / 10 + x^3 / 120
-  const double table[YOKE_SYNTH_PADE_MAX][YOKE_SYNTH_PADE_MAX + 1] = {
+  static const double table[YOKE_SYNTH_PADE_MAX][YOKE_SYNTH_PADE_MAX + 1] = {
       {1.0 / 2, 1}, {1.0 / 12, 1.0 / 2, 1}, {1.0 / 120, 1.0 / 10, 1.0 / 2, 1}};
-  double numerator[YOKE_SYNTH_PADE_MAX + 1] = {0}, denominator[YOKE_SYNTH_PADE_MAX + 1];
+  double numerator[YOKE_SYNTH_PADE_MAX + 1] = {0};
+  double denominator[YOKE_SYNTH_PADE_MAX + 1] = {0};
   double power = 1;  // Dt^i
   for (size_t i = 0; i <= pade; i++) {
     const double N = table[pade - 1][pade - i];

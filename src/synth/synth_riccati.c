@@ -89,7 +89,7 @@ static yoke_status finish(yoke_arena* w, const yoke_riccati* p, yoke_riccati_sol
   s->residual = size > 0 ? yoke__matrix_largest(rest) / size : 0;
   const yoke_matrix values = yoke__matrix_eigenvalues_symmetric(w, X);
   YOKE_TRY(yoke__arena_status(w));
-  s->least = values.n_rows > 0 ? values.a[0] : 0;
+  s->least = values.a != NULL && values.n_rows > 0 ? values.a[0] : 0;
   return s->residual <= RESIDUAL ? YOKE_OK : YOKE_SINGULAR;
 }
 

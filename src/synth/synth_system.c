@@ -51,13 +51,16 @@ yoke_synth_system yoke__system_rational(yoke_arena* w, bool is_discrete, size_t 
   return G;
 }
 
-yoke_synth_system yoke__system_series(yoke_arena* w, yoke_synth_system F, yoke_synth_system G) {
-  const size_t nf = F.A.n_rows, ng = G.A.n_rows;
+yoke_synth_system yoke__system_series(yoke_arena* w, yoke_synth_system first,
+                                      yoke_synth_system second) {
+  const size_t nf = first.A.n_rows, ng = second.A.n_rows;
   return (yoke_synth_system){
-      F.is_discrete,
-      yoke__matrix_blocks(w, F.A, yoke__matrix_zero(w, nf, ng), yoke__matrix_mul(w, G.B, F.C), G.A),
-      yoke__matrix_above(w, F.B, yoke__matrix_mul(w, G.B, F.D)),
-      yoke__matrix_beside(w, yoke__matrix_mul(w, G.D, F.C), G.C), yoke__matrix_mul(w, G.D, F.D)};
+      first.is_discrete,
+      yoke__matrix_blocks(w, first.A, yoke__matrix_zero(w, nf, ng),
+                          yoke__matrix_mul(w, second.B, first.C), second.A),
+      yoke__matrix_above(w, first.B, yoke__matrix_mul(w, second.B, first.D)),
+      yoke__matrix_beside(w, yoke__matrix_mul(w, second.D, first.C), second.C),
+      yoke__matrix_mul(w, second.D, first.D)};
 }
 
 // [A 0; 0 B]

@@ -67,8 +67,9 @@ static yoke_synth_general_plant matching(yoke_arena* w, yoke_synth_system T1,
 // gamma = |T1(zero)|.
 static void test_one_zero(void** state) {
   (void)state;
-  for (double a = 0.1; a < 20; a *= 3) {
-    for (double zero = 0.2; zero < 10; zero *= 2) {
+  for (int i = 0; i < 5; i++) {
+    for (int j = 0; j < 6; j++) {
+      const double a = 0.1 * pow(3, i), zero = 0.2 * pow(2, j);
       yoke_arena w = {0};
       const double b1[] = {0, a}, a1[] = {1, a}, b2[] = {1, -zero}, a2[] = {1, 3};
       const yoke_synth_general_plant plant =
@@ -79,8 +80,9 @@ static void test_one_zero(void** state) {
       yoke__arena_free(&w);
     }
   }
-  for (double a = -0.8; a < 1; a += 0.4) {
-    for (double zero = -4; zero < 5; zero += 2.7) {
+  for (int i = 0; i < 5; i++) {
+    for (int j = 0; j < 4; j++) {
+      const double a = -0.8 + 0.4 * i, zero = -4 + 2.7 * j;
       yoke_arena w = {0};
       const double b1[] = {0, 1}, a1[] = {1, -a}, b2[] = {1, -zero}, a2[] = {1, 0.3};
       const yoke_synth_general_plant plant =
@@ -126,7 +128,8 @@ static void check_loop(yoke_arena* w, yoke_synth_general_plant plant,
   }
   check_relative(r->least_real, least, 1e-12);
   const double top = loop.is_discrete ? 3.14159265358979 : 1e4;
-  for (double at = 1e-3; at < top; at *= 1.05) {
+  for (size_t i = 0; 1e-3 * pow(1.05, (double)i) < top; i++) {
+    const double at = 1e-3 * pow(1.05, (double)i);
     assert_true(yoke__system_gain_at(NULL, loop, at) <=
                 r->plant_norm * (1 + 1e-7 + lost(r->gamma)));
   }

@@ -235,6 +235,20 @@ static void test_to_filter(void** state) {
   yoke__arena_free(&w);
 }
 
+// All times in proportion to Dt: the same gamma at every Dt.
+static void test_scale(void** state) {
+  (void)state;
+  double gamma = 0;
+  for (int i = 0; i < 7; i++) {
+    yoke_arena w = {0};
+    const yoke_synth_coupling s = yoke__synth_coupling_default(pow(10, i - 5));
+    const yoke_synth_general_result found = make(&w, &s, 1e-4, 0, -25 / s.interval);
+    gamma = i == 0 ? found.smallest_gamma : gamma;
+    check_relative(found.smallest_gamma, gamma, 1e-5);
+    yoke__arena_free(&w);
+  }
+}
+
 static void test_refused(void** state) {
   (void)state;
   yoke_arena w = {0};
@@ -258,9 +272,13 @@ static void test_refused(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_published_element), cmocka_unit_test(test_families),
-      cmocka_unit_test(test_published_plant),   cmocka_unit_test(test_pole_region),
-      cmocka_unit_test(test_base_band),         cmocka_unit_test(test_to_filter),
+      cmocka_unit_test(test_published_element),
+      cmocka_unit_test(test_families),
+      cmocka_unit_test(test_published_plant),
+      cmocka_unit_test(test_pole_region),
+      cmocka_unit_test(test_base_band),
+      cmocka_unit_test(test_to_filter),
+      cmocka_unit_test(test_scale),
       cmocka_unit_test(test_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

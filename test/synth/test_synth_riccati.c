@@ -40,7 +40,8 @@ static yoke_riccati scalar(yoke_arena* w, bool is_discrete, double a, double b, 
 static void test_scalar(void** state) {
   (void)state;
   yoke_arena w = {0};
-  for (double a = -3; a <= 3; a += 0.75) {
+  for (int i = 0; i <= 8; i++) {
+    const double a = -3 + 0.75 * i;
     const double b = 2, q = 5, r = 0.5, s = 0.3;
     const yoke_riccati p = scalar(&w, false, a, b, q, r, s);
     yoke_riccati_solution found;
