@@ -213,24 +213,29 @@ yoke_status yoke__central_init(yoke_arena* w, const yoke_synth_general_plant* pl
 
 // ---- one gamma
 
-// X and F of the plant, or, given the dual (A', C', B'), Y and L'.
+// X and F of the plant, or, given the dual (A', C', B'), Y and L'. w in the unit of gamma, so that R is not ill-conditioned where gamma is
+// large: B1 / gamma, D11 / gamma, diag(1, 0) instead of diag(gamma^2, 0).
 static yoke_status solve_side(yoke_arena* w, yoke_matrix A, yoke_matrix B1, yoke_matrix B2,
                               yoke_matrix C1, yoke_matrix D11, double gamma,
                               yoke_riccati_solution* s) {
   const size_t p1 = C1.n_rows, m1 = B1.n_columns, m2 = B2.n_columns;
   const yoke_matrix D12 =
       yoke__matrix_above(w, yoke__matrix_zero(w, p1 - m2, m2), yoke__matrix_identity(w, m2, 1));
-  const yoke_matrix D = yoke__matrix_beside(w, D11, D12);
-  const yoke_matrix level = yoke__matrix_blocks(
-      w, yoke__matrix_identity(w, m1, gamma * gamma), yoke__matrix_zero(w, m1, m2),
-      yoke__matrix_zero(w, m2, m1), yoke__matrix_zero(w, m2, m2));
+  const yoke_matrix D = yoke__matrix_beside(w, yoke__matrix_scale(w, D11, 1 / gamma), D12);
+  const yoke_matrix level =
+      yoke__matrix_blocks(w, yoke__matrix_identity(w, m1, 1), yoke__matrix_zero(w, m1, m2),
+                          yoke__matrix_zero(w, m2, m1), yoke__matrix_zero(w, m2, m2));
   const yoke_riccati problem = {
       .A = A,
-      .B = yoke__matrix_beside(w, B1, B2),
+      .B = yoke__matrix_beside(w, yoke__matrix_scale(w, B1, 1 / gamma), B2),
       .Q = yoke__matrix_mul(w, t(w, C1), C1),
       .S = yoke__matrix_mul(w, t(w, C1), D),
       .R = yoke__matrix_add(w, yoke__matrix_mul(w, t(w, D), D), level, -1)};
-  return yoke__riccati_solve(w, &problem, s);
+  const yoke_status status = yoke__riccati_solve(w, &problem, s);
+  for (size_t i = 0; status == YOKE_OK && i < m1 * A.n_rows; i++) {
+    s->F.a[i] /= gamma;
+  }
+  return status;
 }
 
 static bool is_not_negative(const yoke_riccati_solution* s) {

@@ -139,15 +139,15 @@ yoke_matrix yoke__matrix_above(yoke_arena* w, yoke_matrix A, yoke_matrix B) {
                              yoke__matrix_zero(w, B.n_rows, 0));
 }
 
-yoke_matrix yoke__matrix_solve(yoke_arena* w, yoke_matrix A, yoke_matrix B, bool* is_singular) {
+// X with A X = B; rows of *inverse, if wanted, are columns of A^-1. No elements if a pivot is 0.
+static yoke_matrix solve_lu(yoke_arena* w, yoke_matrix A, yoke_matrix B, yoke_matrix* inverse,
+                            bool* is_singular) {
   const size_t n = A.n_rows;
   const yoke_matrix lu = yoke__matrix_copy(w, A), X = yoke__matrix_transpose(w, B);
-  const yoke_matrix inverse = yoke__matrix_identity(w, n, 1);
   size_t* pivots = yoke__arena_array(w, larger(n, 1), sizeof *pivots);
-  if (lu.a == NULL || X.a == NULL || inverse.a == NULL || pivots == NULL) {
+  if (lu.a == NULL || X.a == NULL || pivots == NULL) {
     return nothing(n, B.n_columns);
   }
-  const double norm = yoke__norm_1(n, A.a);
   if (!yoke__are_finite(n * n, A.a) || yoke__lu_factor(n, lu.a, pivots) < 0) {
     *is_singular = true;
     return nothing(n, B.n_columns);
@@ -155,22 +155,39 @@ yoke_matrix yoke__matrix_solve(yoke_arena* w, yoke_matrix A, yoke_matrix B, bool
   for (size_t i = 0; i < B.n_columns; i++) {
     yoke__lu_solve(n, lu.a, pivots, X.a + i * n);
   }
+  for (size_t i = 0; inverse != NULL && inverse->a != NULL && i < n; i++) {
+    yoke__lu_solve(n, lu.a, pivots, inverse->a + i * n);
+  }
+  return yoke__matrix_transpose(w, X);
+}
+
+yoke_matrix yoke__matrix_solve_any(yoke_arena* w, yoke_matrix A, yoke_matrix B) {
+  bool is_singular = false;
+  return solve_lu(w, A, B, NULL, &is_singular);
+}
+
+yoke_matrix yoke__matrix_solve(yoke_arena* w, yoke_matrix A, yoke_matrix B, bool* is_singular) {
+  const size_t n = A.n_rows;
+  yoke_matrix inverse = yoke__matrix_identity(w, n, 1);
+  const yoke_matrix X = solve_lu(w, A, B, &inverse, is_singular);
+  if (X.a == NULL || inverse.a == NULL) {
+    return nothing(n, B.n_columns);
+  }
 
   // the condition from the inverse itself: sizes are small
   double inverse_norm = 0;
   for (size_t i = 0; i < n; i++) {
     double sum = 0;
-    yoke__lu_solve(n, lu.a, pivots, inverse.a + i * n);
     for (size_t k = 0; k < n; k++) {
       sum += fabs(inverse.a[i * n + k]);
     }
     inverse_norm = fmax(inverse_norm, sum);
   }
-  if (n > 0 && !(norm * inverse_norm < 1 / SINGULAR)) {
+  if (n > 0 && !(yoke__norm_1(n, A.a) * inverse_norm < 1 / SINGULAR)) {
     *is_singular = true;
     return nothing(n, B.n_columns);
   }
-  return yoke__matrix_transpose(w, X);
+  return X;
 }
 
 yoke_matrix yoke__matrix_inverse(yoke_arena* w, yoke_matrix A, bool* is_singular) {

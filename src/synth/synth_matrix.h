@@ -46,6 +46,8 @@ yoke_matrix yoke__matrix_blocks(yoke_arena* w, yoke_matrix A, yoke_matrix B, yok
 // A^-1 B. An A that is singular to rounding (reciprocal condition, 1-norm, below 1e-15) gives no elements and sets *is_singular, which
 // is not touched otherwise: one flag serves several calls.
 yoke_matrix yoke__matrix_solve(yoke_arena* w, yoke_matrix A, yoke_matrix B, bool* is_singular);
+// The same whatever the condition; no elements only if a pivot is 0.
+yoke_matrix yoke__matrix_solve_any(yoke_arena* w, yoke_matrix A, yoke_matrix B);
 yoke_matrix yoke__matrix_inverse(yoke_arena* w, yoke_matrix A, bool* is_singular);
 
 // Singular values, descending, and the vectors of all rows and columns: A = U S V^T, U and V square. NULL: not wanted.

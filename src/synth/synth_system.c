@@ -247,8 +247,7 @@ static yoke_matrix response(yoke_arena* w, yoke_synth_system G, double complex l
   const yoke_matrix X = yoke__matrix_add(w, yoke__matrix_identity(w, n, creal(lambda)), G.A, -1);
   const yoke_matrix Y = yoke__matrix_identity(w, n, cimag(lambda));
   const yoke_matrix pole = yoke__matrix_blocks(w, X, yoke__matrix_scale(w, Y, -1), Y, X);
-  bool is_singular = false;
-  const yoke_matrix states = yoke__matrix_solve(w, pole, diagonal(w, G.B, G.B), &is_singular);
+  const yoke_matrix states = yoke__matrix_solve_any(w, pole, diagonal(w, G.B, G.B));
   return yoke__matrix_add(w, yoke__matrix_mul(w, diagonal(w, G.C, G.C), states),
                           diagonal(w, G.D, G.D), 1);
 }
