@@ -22,7 +22,7 @@ typedef struct yoke_riccati_solution {
   double size;       // what rounding of X is to be measured against: |X| + |Q| / |A|
 } yoke_riccati_solution;
 
-// Takes memory. YOKE_SINGULAR: there is no stabilising solution, as far as rounding lets that be told (a residual above 1e-6
+// Takes memory. YOKE_SINGULAR: there is no stabilising solution, as far as rounding lets that be told (a residual above 1e-4
 // counts as none); YOKE_BAD_ARG: an element is NaN or infinite; YOKE_NO_MEMORY, YOKE_NO_CONVERGENCE.
 yoke_status yoke__riccati_solve(yoke_arena* w, const yoke_riccati* problem,
                                 yoke_riccati_solution* solution);
