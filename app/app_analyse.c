@@ -87,6 +87,7 @@ static bool choose_steps(const yoke_app_analyse* app, yoke_app_analysis* a) {
   yoke_linear_grid* grid = &a->grid;
   grid->largest = isnan(app->largest) ? TIMES_LARGER * a->step : app->largest;
   grid->resolution = isnan(app->resolution) ? grid->largest / N_STEPS : app->resolution;
+  a->is_grid_given = !isnan(app->resolution);
   if (isnan(app->resolution) && yoke__linear_is_large(a->loops)) {
     grid->within = grid->resolution;
     grid->resolution = grid->largest / N_COARSE;
@@ -101,17 +102,29 @@ static bool choose_steps(const yoke_app_analyse* app, yoke_app_analysis* a) {
   return true;
 }
 
+// Where a radius takes long, the grid is coarse first; a grid that was asked for stays.
+static yoke_linear_grid grid_of(const yoke_app_analysis* a, yoke_linear_method method) {
+  yoke_linear_grid grid = a->grid;
+  if (grid.within == 0 && !a->is_grid_given && yoke__linear_is_slow(a->loops, method)) {
+    grid.within = grid.resolution;
+    grid.resolution = grid.largest / N_COARSE;
+  }
+  return grid;
+}
+
 static yoke_status fill_row(const yoke_app_analysis* a, yoke_linear_method method,
                             yoke_app_analyse_row* row) {
-  yoke_stability_case c;
+  double margin = 0;
   *row = (yoke_app_analyse_row){.method = method, .radius = (double)NAN, .first = (double)NAN};
-  row->is_known = yoke__linear_case(a->loops, method, a->step, &c);
-  if (!row->is_known) {
+  const yoke_status status = yoke__linear_radius(a->loops, method, a->step, &row->radius, &margin);
+  if (status == YOKE_NO_SUPPORT) {
     return YOKE_OK;
   }
-  YOKE_TRY(yoke__stability_radius(&c, &row->radius));
-  row->is_stable = row->radius < 1 + c.margin;
-  return yoke__linear_limit(a->loops, method, &a->grid, &row->first);
+  YOKE_TRY(status);
+  row->is_known = true;
+  row->is_stable = row->radius < 1 + margin;
+  const yoke_linear_grid grid = grid_of(a, method);
+  return yoke__linear_limit(a->loops, method, &grid, &row->first);
 }
 
 static yoke_status fill_rows(const yoke_app_analyse* app, yoke_app_analysis* a) {
@@ -137,11 +150,10 @@ static yoke_status scan(const yoke_app_analysis* a, const double steps[], size_t
                         double radius[]) {
   for (size_t r = 0; r < a->n_rows; r++) {
     for (size_t i = 0; i < n; i++) {
-      yoke_stability_case c;
-      double* to = &radius[r * n + i];
+      double *to = &radius[r * n + i], margin = 0;
       *to = (double)NAN;
-      if (a->rows[r].is_known && yoke__linear_case(a->loops, a->rows[r].method, steps[i], &c)) {
-        YOKE_TRY(yoke__stability_radius(&c, to));
+      if (a->rows[r].is_known) {
+        YOKE_TRY(yoke__linear_radius(a->loops, a->rows[r].method, steps[i], to, &margin));
       }
     }
   }
@@ -202,8 +214,10 @@ static int judge(const yoke_app_analyse* app, const yoke_app_analysis* a) {
       continue;
     }
     if (!row->is_known) {
-      yoke__app_error(YOKE_ANALYSE, "--expect stable: nothing is known about %s of the file",
-                      a->loops->file.text);
+      const char* why = a->loops->judges[row->method].why;
+      yoke__app_error(YOKE_ANALYSE, "--expect stable: nothing is known about %s: %s",
+                      yoke__linear_method_names[row->method],
+                      why == NULL ? "the models form an algebraic loop" : why);
       return YOKE_EXIT_QUALITY;
     }
     if (!row->is_stable) {
@@ -244,14 +258,14 @@ static int report(const yoke_app_analyse* app, yoke_app_analysis* a) {
   return judge(app, a);
 }
 
-static int analyse(const yoke_app_analyse* app, yoke_system* system) {
+static int analyse(const yoke_app_analyse* app, yoke_system* system, const yoke_state* state) {
   yoke_messages messages = {0};
   yoke_linear_loops loops;
   yoke_app_analysis a = {
       .loops = &loops, .messages = &messages, .is_file_wanted = app->is_wanted[YOKE_LINEAR_FILE]};
   int status = YOKE_EXIT_USAGE;
   yoke_system_get_info(system, &a.system);
-  const yoke_status opened = yoke__linear_open(system, !isnan(app->step), &messages, &loops);
+  const yoke_status opened = yoke__linear_open(system, state, &messages, &loops);
   if (opened >= 0) {
     status = report(app, &a);
   } else if (messages.n_errors > 0) {
@@ -292,7 +306,7 @@ int yoke__app_analyse_system(const yoke_app_analyse* app) {
   yoke_system* system = yoke__app_analyse_load(app->options);
   int status = system == NULL ? YOKE_EXIT_USAGE : yoke__app_analyse_start(system, &state);
   if (status == YOKE_EXIT_OK) {
-    status = analyse(app, system);
+    status = analyse(app, system, state);
   }
   yoke__study_destroy(&system, &state);
   return status;

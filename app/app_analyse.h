@@ -33,10 +33,11 @@ typedef struct yoke_app_analyse_row {
 
 typedef struct yoke_app_analysis {
   yoke_system_info system;
-  const yoke_linear_loops* loops;
+  yoke_linear_loops* loops;
   const yoke_messages* messages;  // notes on the figures
   double step;
   yoke_linear_grid grid;
+  bool is_grid_given;  // on the command line
   yoke_app_analyse_row rows[YOKE_LINEAR_N_METHODS];
   size_t n_rows;
   bool is_file_wanted;

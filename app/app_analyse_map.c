@@ -76,8 +76,8 @@ static bool read_all(mapping* m) {
   m->n_points = m->grid.n_points;
   m->n_steps = m->steps.axes[0].n;
   for (size_t i = 0; i < YOKE_LINEAR_N_METHODS; i++) {
-    // the file's own only if asked for: it is one of the others most of the time
-    if (m->app->is_wanted[i] && (m->app->has_methods || i != YOKE_LINEAR_FILE)) {
+    // only if asked for: the file's own, which is one of the others most of the time, and what takes a run per point
+    if (m->app->is_wanted[i] && (m->app->has_methods || i < YOKE_LINEAR_INTERPOLATE)) {
       m->methods[m->n_methods++] = (yoke_linear_method)i;
     }
   }
@@ -98,23 +98,22 @@ static bool read_all(mapping* m) {
 
 // ---- one point
 
-static yoke_status look_at(mapping* m, const yoke_linear_loops* loops, size_t point) {
+static yoke_status look_at(mapping* m, yoke_linear_loops* loops, size_t point) {
   const double* steps = m->steps.axes[0].numbers;
   for (size_t j = 0; j < m->n_methods; j++) {
     float* radius = m->radius + (j * m->n_points + point) * m->n_steps;
     float* first = m->first + j * m->n_points + point;
     *first = INFINITY;
     for (size_t k = 0; k < m->n_steps; k++) {
-      yoke_stability_case c;
-      double r = (double)NAN;
-      if (yoke__linear_case(loops, m->methods[j], steps[k], &c)) {
-        const yoke_status status = yoke__stability_radius(&c, &r);
-        r = status == YOKE_SINGULAR ? (double)INFINITY : r;
-        if (status < 0 && status != YOKE_SINGULAR) {
-          return status;
-        }
+      double r = (double)NAN, margin = 0;
+      const yoke_status status = yoke__linear_radius(loops, m->methods[j], steps[k], &r, &margin);
+      r = status == YOKE_SINGULAR ? (double)INFINITY : r;
+      if (status < 0 && status != YOKE_SINGULAR && status != YOKE_NO_SUPPORT) {
+        return status;
+      }
+      if (status != YOKE_NO_SUPPORT) {
         // a float has little room below 1: what is stable must stay there
-        const bool is_stable = r < 1 + c.margin;
+        const bool is_stable = r < 1 + margin;
         radius[k] = is_stable ? fminf((float)r, nextafterf(1, 0)) : (float)r;
         if (!is_stable && isinf(*first)) {
           *first = (float)steps[k];
@@ -151,7 +150,7 @@ static yoke_status do_point(mapping* m, size_t point) {
     if (m->title == NULL && yoke_system_get_info(system, &info) >= 0) {
       m->title = yoke__arena_text(&m->grid.arena, info.name, strlen(info.name));
     }
-    status = yoke__linear_open(system, true, &messages, &loops);
+    status = yoke__linear_open(system, state, &messages, &loops);
     if (status >= 0 && loops.n_members == 0) {
       yoke__error(&messages, (yoke_place){0}, "there is no closed loop of connections");
       status = YOKE_BAD_INPUT;

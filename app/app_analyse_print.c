@@ -29,6 +29,7 @@ static const struct {
     {YOKE_LINEAR_AUTO, "`inputs: mean` without a method or an order"},
     {YOKE_LINEAR_MEAN, "`inputs: mean` and `method: hold`"},
     {YOKE_LINEAR_HOLD, "`inputs: start` and `method: hold`"},
+    {YOKE_LINEAR_HINF, "`method: hinf`"},
     {YOKE_LINEAR_MPSM,
      "`inputs: start` and `method: mpsm` with models as good as those of this table"},
 };
@@ -38,7 +39,9 @@ static const yoke_app_analyse_row* find_best(const yoke_app_analysis* a) {
   const yoke_app_analyse_row* best = NULL;
   for (size_t i = 0; i < YOKE_COUNT(advised); i++) {
     const yoke_app_analyse_row* row = find_row(a, advised[i].method);
-    if (row == NULL || !row->is_stable) {
+    const bool has_means =
+        advised[i].method == YOKE_LINEAR_AUTO || advised[i].method == YOKE_LINEAR_MEAN;
+    if (row == NULL || !row->is_stable || (has_means && a->loops->general != NULL)) {
       continue;
     }
     if (row->first > ROOM * a->step) {
@@ -81,6 +84,11 @@ static void limit_text(const yoke_app_analysis* a, double first, char* to, size_
   }
 }
 
+// A loop of feedthrough that held, stale signals go around for ever.
+static bool is_closed(const yoke_linear_loops* loops) {
+  return loops->direct >= 1 && loops->general == NULL;
+}
+
 static void advise_of_system(yoke_app_analysis* a) {
   const yoke_linear_loops* loops = a->loops;
   if (loops->n_members == 0) {
@@ -90,7 +98,7 @@ static void advise_of_system(yoke_app_analysis* a) {
     snprintf(a->advice, sizeof a->advice,
              "The loops hold an algebraic loop without solution (I - D L is singular): change what "
              "is an input and what an output.");
-  } else if (loops->direct >= 1) {
+  } else if (is_closed(loops)) {
     snprintf(a->advice, sizeof a->advice,
              "Feedthrough closes a loop with gain %.3g: held signals are unstable at every step. "
              "Change what is an input and what an output, or iterate.",
@@ -104,8 +112,8 @@ static void advise_of_system(yoke_app_analysis* a) {
 
 void yoke__app_analyse_advise(yoke_app_analysis* a) {
   const yoke_linear_loops* loops = a->loops;
-  const bool grows = loops->growth > 1e-9 * loops->fastest;
-  if (loops->n_members == 0 || loops->is_singular || loops->direct >= 1 || grows) {
+  const bool grows = loops->motion == YOKE_LINEAR_GROWS;
+  if (loops->n_members == 0 || loops->is_singular || is_closed(loops) || grows) {
     advise_of_system(a);
     return;
   }
@@ -169,28 +177,47 @@ static void print_units(const yoke_app_analysis* a) {
 }
 
 static void print_coupled(const yoke_app_analysis* a) {
+  static const char* const motions[] = {"stable", "neither growing nor decaying", "unstable"};
   const yoke_linear_loops* loops = a->loops;
   if (loops->is_singular) {
     printf("coupled without error: no solution, an algebraic loop\n");
     return;
   }
-  const bool is_marginal = fabs(loops->growth) <= 1e-9 * loops->fastest;
-  if (loops->n_x == 0) {
+  if (loops->is_of_calls) {
+    printf("coupled without error: not known, since a unit is known by its calls only\n");
+  } else if (loops->n_x == 0) {
     printf("coupled without error: no states, nothing moves by itself\n");
+  } else if (loops->n_x == loops->n_free) {
+    printf("coupled without error: %zu states, all of them free: nothing calls them back\n",
+           loops->n_x);
   } else {
     printf("coupled without error: %zu states, %s; eigenvalues %.4g to %.4g 1/s, largest real "
            "part %.4g 1/s\n",
-           loops->n_x,
-           is_marginal         ? "neither growing nor decaying"
-           : loops->growth < 0 ? "stable"
-                               : "unstable",
-           loops->slowest, loops->fastest, loops->growth);
+           loops->n_x, motions[loops->motion], loops->slowest, loops->fastest, loops->growth);
   }
   if (loops->direct > 0) {
     printf("feedthrough around the loops: gain %.4g\n", loops->direct);
   } else {
     printf("feedthrough around the loops: none\n");
   }
+}
+
+static bool is_run(const yoke_app_analysis* a, const yoke_app_analyse_row* row) {
+  return a->loops->judges[row->method].engine != NULL;
+}
+
+// What happens to the calls of the units while the step is varied.
+static void print_calls(const yoke_app_analysis* a) {
+  bool has_run = false;
+  for (size_t i = 0; i < a->n_rows; i++) {
+    has_run = has_run || is_run(a, &a->rows[i]);
+  }
+  if (!has_run) {
+    return;
+  }
+  printf("%s: the loops were run with the linear models. Units with a `step` of their own keep it, "
+         "as whole calls in an exchange; all other intervals and delays are scaled\n",
+         a->loops->general != NULL ? a->loops->general : "(run)");
 }
 
 static void print_rows(const yoke_app_analysis* a) {
@@ -207,16 +234,16 @@ static void print_rows(const yoke_app_analysis* a) {
   printf("%-14s %12s  %-9s %-18s %s\n", "method", "radius", "", "first unstable", "");
   for (size_t i = 0; i < a->n_rows; i++) {
     const yoke_app_analyse_row* row = &a->rows[i];
+    const char* why = a->loops->judges[row->method].why;
     char first[64];
     step_text(row->first, first, sizeof first);
     if (row->is_known) {
-      printf("%-14s %12.9g  %-9s %-18s %s\n", yoke__linear_method_names[row->method], row->radius,
-             row->is_stable ? "stable" : "unstable", first, yoke__linear_method_texts[row->method]);
+      printf("%-14s %12.9g  %-9s %-18s %s%s\n", yoke__linear_method_names[row->method], row->radius,
+             row->is_stable ? "stable" : "unstable", first, yoke__linear_method_texts[row->method],
+             a->loops->general == NULL && is_run(a, row) ? " (run)" : "");
     } else {
       printf("%-14s %12s  %-9s %-18s %s\n", yoke__linear_method_names[row->method], "-", "unknown",
-             "-",
-             row->method == YOKE_LINEAR_FILE ? "not one of the methods above"
-                                             : "the models form an algebraic loop");
+             "-", why == NULL ? "the models form an algebraic loop" : why);
     }
   }
   printf("\nsteps of %.6g to %.6g s were looked at, %.6g s apart", a->grid.resolution,
@@ -227,6 +254,7 @@ static void print_rows(const yoke_app_analysis* a) {
            a->grid.within);
   }
   putchar('\n');
+  print_calls(a);
 }
 
 // Whether a method stands at 1 for what its models keep for ever.
@@ -246,7 +274,14 @@ void yoke__app_analyse_print(const yoke_app_analysis* a) {
     print_coupled(a);
     print_rows(a);
   }
-  if (fabs(a->loops->growth) <= 1e-9 * a->loops->fastest) {
+  if (a->loops->n_free > 0) {
+    printf(
+        "note: %zu motion%s that nothing calls back (a free integrator, as velocity coupling has) "
+        "%s the multiplier 1 at every step and %s left out of all figures\n",
+        a->loops->n_free, a->loops->n_free == 1 ? "" : "s", a->loops->n_free == 1 ? "has" : "have",
+        a->loops->n_free == 1 ? "is" : "are");
+  }
+  if (a->loops->n_x > 0 && !a->loops->is_of_calls && a->loops->motion == YOKE_LINEAR_KEEPS) {
     printf("note: the coupled system keeps its energy; only a radius beyond the round-off of 1 "
            "counts as unstable\n");
   }
@@ -290,12 +325,13 @@ static void json_coupled(const yoke_linear_loops* loops, yoke_json* json) {
   yoke__json_begin_object(json, "coupled");
   yoke__json_integer(json, "states", (int64_t)loops->n_x);
   yoke__json_boolean(json, "has_solution", !loops->is_singular);
+  yoke__json_integer(json, "free_motions", (int64_t)loops->n_free);
   yoke__json_number(json, "growth", loops->growth);
   yoke__json_number(json, "slowest", loops->slowest);
   yoke__json_number(json, "fastest", loops->fastest);
   yoke__json_number(json, "feedthrough_gain", loops->direct);
   yoke__json_begin_array(json, "eigenvalues");
-  for (size_t i = 0; i < loops->n_x && !loops->is_singular; i++) {
+  for (size_t i = 0; i < loops->n_x && !loops->is_singular && !loops->is_of_calls; i++) {
     yoke__json_begin_array(json, NULL);
     yoke__json_number(json, NULL, loops->re[i]);
     yoke__json_number(json, NULL, loops->im[i]);
@@ -312,6 +348,8 @@ static void json_rows(const yoke_app_analysis* a, yoke_json* json) {
     yoke__json_begin_object(json, NULL);
     yoke__json_string(json, "name", yoke__linear_method_names[row->method]);
     yoke__json_boolean(json, "is_known", row->is_known);
+    yoke__json_string(json, "why_not", a->loops->judges[row->method].why);
+    yoke__json_boolean(json, "is_run", is_run(a, row));
     yoke__json_number(json, "radius", row->radius);
     yoke__json_boolean(json, "is_stable", row->is_known && row->is_stable);
     // no limit: stable up to the largest step; 0: unstable at every one

@@ -9,9 +9,9 @@ static const yoke_operand compare_operands[] = {
      "folder with one of them. MAT files are not read."},
     {"REFERENCE", false, YOKE_ARGUMENT_FILE, "What it is compared with, in the same form."},
 };
-// in the order of yoke_measure, then ter
-static const char* const compare_measures[] = {"nrmse", "rmse",      "max", "end",
-                                               "error", "roughness", "ter", NULL};
+// in the order of yoke_measure, then ter and frf
+static const char* const compare_measures[] = {"nrmse",     "rmse", "max", "end", "error",
+                                               "roughness", "ter",  "frf", NULL};
 static const yoke_option compare_options[] = {
     {"signal", "NAME", true, YOKE_ARGUMENT_TEXT, NULL,
      "Compare this signal only. The name of a column, or a pattern with * and ?. "
@@ -23,7 +23,15 @@ static const yoke_option compare_options[] = {
      "difference at the last common time; the default is these four. error is the mean absolute "
      "difference divided by the range of the reference, roughness the noise in the difference. ter "
      "judges the bonds of two "
-     "runs: total energy residual, their ratio, and the error energy against the reference."},
+     "runs: total energy residual, their ratio, and the error energy against the reference. frf is "
+     "the frequency response from --input to every --signal, with its coherence."},
+    {"input", "NAME", false, YOKE_ARGUMENT_TEXT, NULL,
+     "With frf: the signal that drives the system, a column of both files."},
+    {"resolution", "HZ", false, YOKE_ARGUMENT_TEXT, NULL,
+     "With frf: distance of the frequencies. A smaller one shows sharper resonances and averages "
+     "less. The default gives 8 averages."},
+    {"out", "DIR", false, YOKE_ARGUMENT_FOLDER, NULL,
+     "With frf: write all frequencies (frf.csv) and a drawing (frf.svg) into this folder."},
     {"limit", "MEASURE=VALUE", true, YOKE_ARGUMENT_TEXT, NULL,
      "End with status 3 if a signal exceeds VALUE in this measure. "
      "A result that is not a number exceeds every limit."},
@@ -41,6 +49,9 @@ static const yoke_example compare_examples[] = {
     {"yoke compare results/crane reference.csv", "All common signals, all measures."},
     {"yoke compare results/crane results/fine --signal 'arm.*' --measure nrmse,max",
      "Two runs, the signals of one unit."},
+    {"yoke compare results/coarse results/fine --measure frf --input steer.torque --signal "
+     "car.yaw_rate",
+     "The frequency response of two runs that were driven by a chirp."},
     {"yoke compare results/crane reference.csv --limit nrmse=0.01 --json",
      "For a script: status 3 if a signal is off by more than one percent."},
 };

@@ -1,5 +1,6 @@
-// yoke compare RESULT REFERENCE: error measures of all signals that two result files share, and with the measure ter the
-// energy residuals of their bonds. The comparison is study/study_compare.c's; this file reads options and prints.
+// yoke compare RESULT REFERENCE: error measures of all signals that two result files share, with the measure ter the
+// energy residuals of their bonds, and with frf frequency responses. The comparison is study/study_compare.c's; this file reads options and prints.
+#include <complex.h>
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "app/app_table.h"
 #include "base/base_check.h"
 #include "base/base_number.h"
+#include "base/base_os.h"
 #include "study/study_compare.h"
 
 #define COMMAND      "compare"
@@ -17,7 +19,10 @@
 #define ALL_MEASURES ((1u << YOKE_N_MEASURES) - 1)         // of signals
 #define USUAL        ((1u << (YOKE_MEASURE_END + 1)) - 1)  // where none is named
 #define MEASURE_TER  (1u << YOKE_N_MEASURES)               // of bonds
-#define ERROR_DIGITS 6                                     // of an error; more say nothing
+#define MEASURE_FRF  (2u << YOKE_N_MEASURES)               // from one signal to others
+#define N_SHOWN      20                                    // frequencies in the table
+#define PI           3.14159265358979323846
+#define ERROR_DIGITS 6  // of an error; more say nothing
 #define VALUE_DIGITS 9  // of times and values, which are read next to each other
 
 // What is shown of a deviation, and the measure it belongs to.
@@ -271,6 +276,111 @@ static void json_ter(const yoke_ter_comparison* ter, yoke_json* json) {
   yoke__json_end_object(json);
 }
 
+// ---- frequency responses
+
+static void print_response(const yoke_frf_comparison* frf, const yoke_frf_output* o) {
+  static const char* const titles[] = {"frequency [Hz]",  "gain",        "reference",
+                                       "difference [dB]", "phase [deg]", "reference",
+                                       "coherence",       "reference"};
+  yoke_app_table table = {.n_columns = YOKE_COUNT(titles)};
+  const size_t n = frf->grid.n;
+  for (size_t i = 0; i < YOKE_COUNT(titles); i++) {
+    yoke__app_table_add(&table, titles[i]);
+  }
+  // equal ratios from the lowest frequency to the highest
+  for (size_t i = 0, last = n; i < N_SHOWN; i++) {
+    const double highest = yoke__frf_frequency(&frf->grid, n - 1);
+    const double lowest = yoke__frf_frequency(&frf->grid, 0);
+    const double f = lowest * pow(highest / lowest, (double)i / (N_SHOWN - 1));
+    const size_t k = (size_t)fmin(round((f - lowest) / frf->grid.resolution), (double)(n - 1));
+    if (k == last) {
+      continue;
+    }
+    last = k;
+    char frequency[32];
+    snprintf(frequency, sizeof frequency, "%.4g", yoke__frf_frequency(&frf->grid, k));
+    yoke__app_table_add(&table, frequency);
+    const double gains[] = {cabs(o->of[0].response[k]), cabs(o->of[1].response[k])};
+    const double numbers[] = {gains[0],
+                              gains[1],
+                              20 * log10(gains[0] / gains[1]),
+                              carg(o->of[0].response[k]) * 180 / PI,
+                              carg(o->of[1].response[k]) * 180 / PI,
+                              o->of[0].coherence[k],
+                              o->of[1].coherence[k]};
+    for (size_t j = 0; j < YOKE_COUNT(numbers); j++) {
+      yoke__app_table_number(&table, 4, true, numbers[j]);
+    }
+  }
+  yoke__app_table_print(&table);
+}
+
+static void print_frf(const yoke_frf_comparison* frf) {
+  for (size_t i = 0; i < frf->n_outputs; i++) {
+    const yoke_frf_output* o = &frf->outputs[i];
+    const yoke_frf_difference* d = &o->difference;
+    printf(
+        "frequency response from %s to %s, %.9g to %.9g s, every %.4g Hz, %zu and %zu averages\n",
+        frf->input, o->name, frf->grid.t_first, frf->grid.t_last, frf->grid.resolution,
+        o->of[0].n_segments, o->of[1].n_segments);
+    print_response(frf, o);
+    if (d->n_trusted > 0) {
+      printf("%s: largest difference %.3g dB at %.4g Hz, %.3g degrees at %.4g Hz", o->name, d->db,
+             d->f_db, d->degrees, d->f_degrees);
+      printf(", over %zu of %zu frequencies with a coherence of %g or more in both\n", d->n_trusted,
+             frf->grid.n, YOKE_FRF_TRUSTED);
+    } else {
+      printf(
+          "%s: no frequency has a coherence of %g or more in both: the input explains too little "
+          "of it\n",
+          o->name, YOKE_FRF_TRUSTED);
+    }
+  }
+}
+
+static int write_frf(const yoke_frf_comparison* frf, const char* out) {
+  static const char* const names[] = {"frf.csv", "frf.svg"};
+  yoke_text texts[2] = {0};
+  yoke__frf_comparison_csv(frf, &texts[0]);
+  yoke_status status = yoke__frf_comparison_draw(frf, &texts[1]);
+  for (size_t i = 0; i < 2; i++) {
+    status = status < 0 ? status : texts[i].status;
+    if (status >= 0) {
+      status = yoke__os_write_into(out, names[i], texts[i].bytes, texts[i].n, &yoke__app_sink);
+    }
+    yoke__text_free(&texts[i]);
+  }
+  if (status < 0) {
+    yoke__app_fail(COMMAND, status);
+    return YOKE_EXIT_FAILED;
+  }
+  return YOKE_EXIT_OK;
+}
+
+static void json_frf(const yoke_frf_comparison* frf, yoke_json* json) {
+  yoke__json_begin_object(json, "frf");
+  yoke__json_string(json, "input", frf->input);
+  yoke__json_number(json, "resolution", frf->grid.resolution);
+  yoke__json_integer(json, "frequencies", (int64_t)frf->grid.n);
+  yoke__json_begin_array(json, "outputs");
+  for (size_t i = 0; i < frf->n_outputs; i++) {
+    const yoke_frf_output* o = &frf->outputs[i];
+    const bool is_known = o->difference.n_trusted > 0;
+    yoke__json_begin_object(json, NULL);
+    yoke__json_string(json, "name", o->name);
+    yoke__json_integer(json, "averages", (int64_t)o->of[0].n_segments);
+    yoke__json_integer(json, "reference_averages", (int64_t)o->of[1].n_segments);
+    yoke__json_integer(json, "trusted", (int64_t)o->difference.n_trusted);
+    yoke__json_number(json, "db", is_known ? o->difference.db : (double)NAN);
+    yoke__json_number(json, "db_at", is_known ? o->difference.f_db : (double)NAN);
+    yoke__json_number(json, "degrees", is_known ? o->difference.degrees : (double)NAN);
+    yoke__json_number(json, "degrees_at", is_known ? o->difference.f_degrees : (double)NAN);
+    yoke__json_end_object(json);
+  }
+  yoke__json_end_array(json);
+  yoke__json_end_object(json);
+}
+
 // ---- JSON
 
 static void json_signal(const yoke_comparison* c, const yoke_compared* s, uint32_t measures,
@@ -316,7 +426,7 @@ static bool print_json(const yoke_comparison* c, uint32_t measures) {
   yoke__json_end_object(&json);
   yoke__json_begin_array(&json, "signals");
   for (size_t i = 0; i < c->n_signals; i++) {
-    if (c->signals[i].is_measured) {
+    if (c->settings->has_signals && c->signals[i].is_measured) {
       json_signal(c, &c->signals[i], measures, &json);
     }
   }
@@ -332,6 +442,9 @@ static bool print_json(const yoke_comparison* c, uint32_t measures) {
   }
   if (c->settings->has_ter) {
     json_ter(&c->ter, &json);
+  }
+  if (c->settings->has_frf) {
+    json_frf(&c->frf, &json);
   }
   yoke__json_integer(&json, "n_exceeded", (int64_t)c->n_exceeded);
   yoke__json_end_object(&json);
@@ -366,6 +479,32 @@ static bool read_limit(yoke_compare_settings* settings, const char* text) {
   return true;
 }
 
+// What belongs to frf, and to nothing else.
+static bool read_frf(const yoke_options* options, yoke_compare_settings* settings) {
+  static const char* const own[] = {"input", "resolution", "out"};
+  for (size_t i = 0; i < YOKE_COUNT(own) && !settings->has_frf; i++) {
+    if (yoke__options_has(options, own[i])) {
+      return yoke__app_error(COMMAND, "--%s: has no effect without --measure frf", own[i]);
+    }
+  }
+  settings->input = yoke__options_value(options, "input");
+  if (settings->has_frf && (settings->input == NULL || settings->n_signals == 0)) {
+    return yoke__app_error(COMMAND,
+                           "--measure frf: expected the input and the output of the response: "
+                           "--input NAME --signal NAME");
+  }
+  const char* resolution = yoke__options_value(options, "resolution");
+  if (resolution != NULL &&
+      (!yoke__number_parse(resolution, &settings->resolution) || !(settings->resolution > 0) ||
+       !yoke__is_finite(settings->resolution))) {
+    return yoke__app_error(
+        COMMAND, "--resolution: expected a frequency above 0 [Hz], found '%.80s'", resolution);
+  }
+  const char* out = yoke__options_value(options, "out");
+  return out == NULL || out[0] != '\0' ||
+         yoke__app_error(COMMAND, "--out: expected the name of a folder, found nothing");
+}
+
 static bool read_settings(const yoke_options* options, yoke_compare_settings* settings,
                           uint32_t* measures) {
   size_t n = 0;
@@ -382,16 +521,17 @@ static bool read_settings(const yoke_options* options, yoke_compare_settings* se
   *measures = (*measures == 0 ? USUAL : *measures) | settings->limited;
   settings->has_signals = (*measures & ALL_MEASURES) != 0;
   settings->has_ter = (*measures & MEASURE_TER) != 0;
+  settings->has_frf = (*measures & MEASURE_FRF) != 0;
   settings->has_roughness = (*measures & 1u << YOKE_MEASURE_ROUGHNESS) != 0;
   settings->paths[0] = options->operands[0];
   settings->paths[1] = options->operands[1];
   settings->signals = yoke__options_values(options, "signal", &settings->n_signals);
-  if (!settings->has_signals && settings->n_signals > 0) {
+  if (!settings->has_signals && !settings->has_frf && settings->n_signals > 0) {
     return yoke__app_error(
         COMMAND,
-        "--signal: ter is a measure of bonds; add nrmse, rmse, max, end, error or roughness");
+        "--signal: ter is a measure of bonds; add nrmse, rmse, max, end, error, roughness or frf");
   }
-  return true;
+  return read_frf(options, settings);
 }
 
 static int compare(const yoke_options* options, yoke_comparison* c) {
@@ -417,11 +557,16 @@ static int compare(const yoke_options* options, yoke_comparison* c) {
     if (settings.has_ter) {
       print_ter(&c->ter);
     }
+    if (settings.has_frf) {
+      print_frf(&c->frf);
+    }
   }
-  return c->n_failed > 0     ? YOKE_EXIT_USAGE
-         : !is_printed       ? YOKE_EXIT_FAILED
-         : c->n_exceeded > 0 ? YOKE_EXIT_QUALITY
-                             : YOKE_EXIT_OK;
+  const char* out = yoke__options_value(options, "out");
+  const int written = out != NULL ? write_frf(&c->frf, out) : YOKE_EXIT_OK;
+  return c->n_failed > 0                          ? YOKE_EXIT_USAGE
+         : !is_printed || written != YOKE_EXIT_OK ? YOKE_EXIT_FAILED
+         : c->n_exceeded > 0                      ? YOKE_EXIT_QUALITY
+                                                  : YOKE_EXIT_OK;
 }
 
 static int run(const yoke_options* options) {

@@ -29,6 +29,10 @@ yoke_status yoke__expm(size_t n, const double A[], double E[]);
 yoke_status yoke__expm_in(size_t n, const double A[], double E[], double work[], size_t pivots[]);
 size_t yoke__expm_work_size(size_t n);
 
+// L := log(A), n x n, the principal logarithm. Takes its own memory. YOKE_BAD_ARG if an element of A is NaN or infinite;
+// YOKE_SINGULAR or YOKE_NO_CONVERGENCE if A has an eigenvalue of 0, or a negative real one.
+yoke_status yoke__logm(size_t n, const double A[], double L[]);
+
 // Eigenvalues of A (re, im: n), conjugate pairs side by side, positive imaginary part first. Takes
 // its own memory; LAPACK. YOKE_BAD_ARG if an element is NaN or infinite or n is beyond LAPACK.
 yoke_status yoke__eigenvalues(size_t n, const double A[], double re[], double im[]);

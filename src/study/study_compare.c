@@ -125,6 +125,27 @@ static void check_limits(yoke_comparison* c, const yoke_sink* sink) {
   }
 }
 
+// The frequency responses of the chosen signals but the input itself.
+static yoke_status respond(yoke_comparison* c, const yoke_sink* sink) {
+  yoke_frf_comparison* frf = &c->frf;
+  frf->outputs = yoke__arena_array(&c->arena, c->n_signals, sizeof *frf->outputs);
+  YOKE_TRY_MEMORY(frf->outputs);
+  for (size_t i = 0; i < c->n_signals; i++) {
+    const yoke_compared* s = &c->signals[i];
+    if (strcmp(s->name, c->settings->input) != 0) {
+      frf->outputs[frf->n_outputs++] =
+          (yoke_frf_output){.name = s->name, .columns = {s->columns[0], s->columns[1]}};
+    }
+  }
+  if (frf->n_outputs == 0) {
+    return yoke_fail(sink, YOKE_BAD_INPUT,
+                     "frf: expected an output beside the input '%.200s': name one with --signal",
+                     c->settings->input);
+  }
+  return yoke__frf_comparison_fill(c->results, c->settings->input, c->settings->resolution,
+                                   &c->arena, frf, sink);
+}
+
 // ---- all of it
 
 yoke_status yoke__compare_open(const yoke_compare_settings* settings, yoke_comparison* out,
@@ -137,8 +158,13 @@ yoke_status yoke__compare_open(const yoke_compare_settings* settings, yoke_compa
   if (settings->has_ter) {
     YOKE_TRY(yoke__ter_compare(out->results, &out->arena, &out->ter, sink));
   }
-  if (settings->has_signals) {
+  if (settings->has_signals || settings->has_frf) {
     YOKE_TRY(choose_signals(out, sink));
+  }
+  if (settings->has_frf) {
+    YOKE_TRY(respond(out, sink));
+  }
+  if (settings->has_signals) {
     YOKE_TRY(measure_signals(out, sink));
     check_limits(out, sink);
   }

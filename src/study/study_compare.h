@@ -5,14 +5,17 @@
 
 #include "quality/quality_measure.h"
 #include "quality/quality_ter.h"
+#include "study/study_frf.h"
 
 typedef struct yoke_compare_settings {
   const char* paths[2];        // result and reference
   const char* const* signals;  // names and patterns; n 0: all that both have
   size_t n_signals;
-  bool has_signals, has_ter;  // what is compared
-  bool has_roughness;         // which takes long
-  uint32_t limited;           // bits of measures with a limit
+  bool has_signals, has_ter, has_frf;  // what is compared
+  const char* input;                   // of the frequency response
+  double resolution;                   // of it [Hz]; 0: by the length of the results
+  bool has_roughness;                  // which takes long
+  uint32_t limited;                    // bits of measures with a limit
   double limits[YOKE_N_MEASURES];
 } yoke_compare_settings;
 
@@ -34,6 +37,7 @@ typedef struct yoke_comparison {
   size_t n_failed;  // signals that could not be measured, or without the roughness that was wanted
   size_t n_exceeded;  // limits
   yoke_ter_comparison ter;
+  yoke_frf_comparison frf;
 } yoke_comparison;
 
 // Reads, matches and measures; settings and what they point to live on. What cannot be compared is told, and so is every

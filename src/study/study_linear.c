@@ -14,6 +14,15 @@
 #include "couple/couple_auto.h"
 #include "couple/couple_mpsm.h"
 #include "linalg/linalg_dense.h"
+#include "study/study_difference.h"
+#include "study/study_linear_engine.h"
+
+// An eigenvalue of 0 against the largest, as round-off leaves it; one that stands twice becomes a pair +-e.
+#define FREE      1e-12
+#define FREE_PAIR 1e-7
+// A motion neither grows nor decays if its real part is below these shares of its size and of the fastest.
+#define STILL     1e-9
+#define ROUND_OFF 1e-14
 
 static const yoke_place nowhere = {0};
 
@@ -108,6 +117,7 @@ static yoke_status find_solver(const yoke_system_unit* unit, yoke_arena* arena,
   } else if (method == YOKE_SOLVER_UNKNOWN) {
     to->is_solver_unknown = true;
   } else if (method != YOKE_SOLVER_OTHER) {
+    to->semi_implicit_step = method == YOKE_SOLVER_SEMI_IMPLICIT_EULER ? step : 0;
     snprintf(text, sizeof text, "taken as exact: %s", yoke_solver_text(method));
   }
   to->solver_text = texted(arena, text);
@@ -157,9 +167,9 @@ yoke_status yoke__linear_select(const yoke_linear_unit* unit, const size_t outpu
 
 typedef struct builder {
   yoke_system* system;
+  const yoke_state* state;
   yoke_linear_loops* to;
   yoke_messages* messages;
-  bool is_one_rate;
   size_t *y_place, *u_place;  // per Y and U: position among those of the loops; YOKE_NOT_FOUND
   size_t *z_place, *v_place;  // the same for outputs and inputs of laws
   size_t n_z, n_v;
@@ -213,38 +223,62 @@ static bool is_loop_tap(const builder* b, const yoke_tap* tap) {
          b->to->units[taker_of(b->system, tap)].is_in_loop;
 }
 
-// Everything in the loops that the analysis cannot follow.
-static void check_taps(builder* b) {
+// What no matrix of a step is made for. The step is the exchange interval if there is one, else the macro step.
+static void look_at_taps(builder* b) {
   const yoke_system* system = b->system;
+  yoke_linear_loops* to = b->to;
   const yoke_tap* first = NULL;
-  double step = 0;
   for (size_t t = 0; t < system->n_taps; t++) {
     const yoke_tap* tap = &system->taps[t];
     if (!is_loop_tap(b, tap)) {
       continue;
     }
-    const yoke_scenario_connection* c = system->links[tap->link].source;
-    const double every = yoke__clock_seconds(&system->clock, tap->every * system->slot);
+    first = first == NULL ? tap : first;
     if (tap->delay > 0) {
-      yoke__error(b->messages, nowhere,
-                  "the connection %s.%s -> %s.%s in a loop has a delay, which is not treated here",
-                  c->from.unit, c->from.variable, c->to.unit, c->to.variable);
-    }
-    if (first == NULL) {
-      first = tap;
-      step = every;
-    } else if (tap->every != first->every && !b->is_one_rate) {
-      const yoke_scenario_connection* f = system->links[first->link].source;
-      yoke__error(b->messages, nowhere,
-                  "the loops have several exchange intervals, expected one: %s.%s -> %s.%s every "
-                  "%.6g s, %s.%s -> %s.%s every %.6g s; --step H looks at them as if all "
-                  "exchanged every H",
-                  f->from.unit, f->from.variable, f->to.unit, f->to.variable, step, c->from.unit,
-                  c->from.variable, c->to.unit, c->to.variable, every);
-      break;
+      to->general = "delays";
+    } else if (tap->every != first->every) {
+      to->general = to->general == NULL ? "several exchange intervals" : to->general;
     }
   }
-  b->to->step = step;
+  const int64_t every =
+      first == NULL || to->general != NULL ? system->macro : first->every * system->slot;
+  to->step = first == NULL ? 0 : yoke__clock_seconds(&system->clock, every);
+}
+
+// Where the loops are run, semi-implicit Euler is followed, too.
+static yoke_status name_solvers(builder* b) {
+  for (size_t i = 0; i < b->to->n_units && b->to->general != NULL; i++) {
+    yoke_linear_unit* unit = &b->to->units[i];
+    if (unit->semi_implicit_step > 0) {
+      char text[96];
+      snprintf(text, sizeof text, "semi-implicit Euler, %.6g s", unit->semi_implicit_step);
+      unit->solver_text = texted(&b->to->arena, text);
+      YOKE_TRY_MEMORY(unit->solver_text);
+    }
+  }
+  return YOKE_OK;
+}
+
+static void look_at_exchange(builder* b) {
+  static const char* const schemes[] = {NULL, "scheme gauss-seidel", "scheme iterative-jacobi",
+                                        "scheme iterative-gauss-seidel"};
+  const yoke_system* system = b->system;
+  yoke_linear_loops* to = b->to;
+  for (size_t i = 0; i < to->n_units && to->general == NULL; i++) {
+    const yoke_system_unit* unit = &system->units[i];
+    if (to->units[i].is_in_loop && unit->is_fresh && !unit->is_law &&
+        to->units[i].n_feedthrough > 0) {
+      to->general = "fresh exchange";
+    }
+  }
+  for (size_t i = 0; i < to->n_units && to->general == NULL; i++) {
+    to->general = to->units[i].difference != NULL && to->units[i].n_states > 0
+                      ? "a unit is known by differences of its calls"
+                      : NULL;
+  }
+  if (system->scenario->scheme != YOKE_JACOBI) {
+    to->general = schemes[system->scenario->scheme];
+  }
 }
 
 static void check_units(builder* b) {
@@ -264,15 +298,8 @@ static void check_units(builder* b) {
 
 // What is said about the numbers that follow.
 static void note_limits(builder* b) {
-  static const char* const schemes[] = {"jacobi", "gauss-seidel", "iterative-jacobi",
-                                        "iterative-gauss-seidel"};
   const yoke_system* system = b->system;
   size_t n_other = 0;
-  if (system->scenario->scheme != YOKE_JACOBI) {
-    yoke__message_add(b->messages, YOKE_NOTE, nowhere,
-                      "the file has scheme %s; all figures are those of jacobi",
-                      schemes[system->scenario->scheme]);
-  }
   if (system->is_adaptive) {
     yoke__message_add(b->messages, YOKE_NOTE, nowhere,
                       "the file chooses its step while running; all figures are for fixed steps");
@@ -284,15 +311,6 @@ static void note_limits(builder* b) {
                         "unit '%s' is taken as exact: its internal step is not known%s", unit->name,
                         unit->source->kind == YOKE_KIND_FMU ? "; give it with `internal_step`"
                                                             : "");
-    }
-    if (b->to->units[i].is_in_loop && unit->is_fresh && !unit->is_law &&
-        b->to->units[i].n_feedthrough > 0) {
-      const yoke_message note = {
-          .severity = YOKE_NOTE,
-          .unit = unit->name,
-          .time = (double)NAN,
-          .text = "it has feedthrough and exchanges fresh; it is taken as stale"};
-      yoke__messages_add(b->messages, &note);
     }
   }
   for (size_t i = 0; i < system->n_links; i++) {
@@ -590,7 +608,42 @@ static yoke_status solve_whole(yoke_linear_loops* self, double* work, size_t* pi
       }
     }
   }
-  return n > 0 ? yoke__eigenvalues(n, A, self->re, self->im) : YOKE_OK;
+  return n > 0 && !self->is_of_calls ? yoke__eigenvalues(n, A, self->re, self->im) : YOKE_OK;
+}
+
+static bool is_free(const yoke_linear_loops* self, size_t i, double fastest) {
+  const double size = hypot(self->re[i], self->im[i]);
+  bool is_paired = false;
+  for (size_t k = 0; k < self->n_x && size <= FREE_PAIR * fastest; k++) {
+    is_paired = is_paired || (k != i && hypot(self->re[i] + self->re[k],
+                                              self->im[i] + self->im[k]) <= 1e-3 * size);
+  }
+  return size <= FREE * fastest || is_paired;
+}
+
+// Free motions, and the size and growth of the others.
+static void sum_up(yoke_linear_loops* self) {
+  double fastest = 0;
+  for (size_t i = 0; i < self->n_x; i++) {
+    fastest = fmax(fastest, hypot(self->re[i], self->im[i]));
+  }
+  for (size_t i = 0; i < self->n_x; i++) {
+    const double size = hypot(self->re[i], self->im[i]);
+    if (is_free(self, i, fastest)) {
+      self->n_free++;
+      continue;
+    }
+    // round-off of a slow motion is that of the fastest
+    const double still = STILL * size + ROUND_OFF * fastest;
+    const yoke_linear_motion motion = self->re[i] > still     ? YOKE_LINEAR_GROWS
+                                      : self->re[i] >= -still ? YOKE_LINEAR_KEEPS
+                                                              : YOKE_LINEAR_DECAYS;
+    self->motion = motion > self->motion ? motion : self->motion;
+    const bool is_first = isnan(self->growth);
+    self->slowest = is_first ? size : fmin(self->slowest, size);
+    self->fastest = is_first ? size : fmax(self->fastest, size);
+    self->growth = is_first ? self->re[i] : fmax(self->growth, self->re[i]);
+  }
 }
 
 static yoke_status couple(yoke_linear_loops* self) {
@@ -607,11 +660,8 @@ static yoke_status couple(yoke_linear_loops* self) {
   }
   free(work);
   free(pivots);
-  for (size_t i = 0; i < n && status >= 0 && !self->is_singular; i++) {
-    const double size = hypot(self->re[i], self->im[i]);
-    self->slowest = i == 0 ? size : fmin(self->slowest, size);
-    self->fastest = i == 0 ? size : fmax(self->fastest, size);
-    self->growth = i == 0 ? self->re[i] : fmax(self->growth, self->re[i]);
+  if (status >= 0 && !self->is_singular && !self->is_of_calls) {
+    sum_up(self);
   }
   return status;
 }
@@ -629,7 +679,7 @@ static void note_euler(builder* b) {
   for (size_t i = 0; i < to->n_x && !to->is_singular; i++) {
     worst = fmax(worst, hypot(1 + h * to->re[i], h * to->im[i]));
   }
-  if (h > 0 && to->growth < 0 && worst > 1) {
+  if (h > 0 && to->motion == YOKE_LINEAR_DECAYS && worst > 1) {
     yoke__message_add(b->messages, YOKE_NOTE, nowhere,
                       "explicit Euler in steps of %.6g s lets the coupled system grow by itself, "
                       "with any coupling; the units need smaller internal steps",
@@ -744,6 +794,68 @@ static yoke_status find_file_method(builder* b) {
 
 // ---- all of it
 
+// What of a unit travels in loops.
+static yoke_difference* point_of(builder* b, size_t unit) {
+  const yoke_system* system = b->system;
+  const yoke_system_unit* from = &system->units[unit];
+  yoke_arena* arena = &b->to->arena;
+  yoke_difference* point = yoke__arena_take(arena, sizeof *point);
+  bool* outputs = yoke__arena_array(arena, from->unit.n_y + 1, sizeof *outputs);
+  bool* inputs = yoke__arena_array(arena, from->unit.n_u + 1, sizeof *inputs);
+  if (point == NULL || outputs == NULL || inputs == NULL) {
+    return NULL;
+  }
+  for (size_t t = 0; t < system->n_taps; t++) {
+    const yoke_tap* tap = &system->taps[t];
+    if (is_loop_tap(b, tap) && giver_of(system, tap) == unit) {
+      outputs[tap->from - from->y] = true;
+    }
+    if (is_loop_tap(b, tap) && taker_of(system, tap) == unit) {
+      inputs[tap->to - from->u] = true;
+    }
+  }
+  *point = (yoke_difference){from, b->state->t, b->state->u + from->u, outputs, inputs};
+  return point;
+}
+
+static yoke_status try_unit(builder* b, size_t i) {
+  yoke_linear_unit* unit = &b->to->units[i];
+  const yoke_system_unit* from = &b->system->units[i];
+  yoke_difference* point = point_of(b, i);
+  YOKE_TRY_MEMORY(point);
+  YOKE_TRY(yoke__difference(point, from->step, &b->to->arena, unit));
+  if (!unit->has_model) {
+    return YOKE_OK;
+  }
+  const bool is_sampled = (from->unit.info->flags & YOKE_UNIT_SAMPLED) != 0;
+  unit->difference = point;
+  unit->is_of_calls =
+      unit->n_states > 0 && (is_sampled || !yoke__difference_continuous(from->step, unit));
+  YOKE_TRY(look_at_model(&b->to->arena, unit));
+  char text[96];
+  snprintf(text, sizeof text, "by differences of calls of %.6g s", from->step);
+  unit->solver_text = from->is_law ? "none, by differences" : texted(&b->to->arena, text);
+  unit->is_solver_unknown = false;
+  unit->solver = (yoke_stability_solver){0};
+  unit->semi_implicit_step = 0;
+  YOKE_TRY_MEMORY(unit->solver_text);
+  if (unit->is_of_calls) {
+    b->to->is_of_calls = true;
+    unit->slowest = unit->fastest = unit->growth = (double)NAN;
+  }
+  return YOKE_OK;
+}
+
+// Units in loops that say nothing about their slopes are tried.
+static yoke_status try_differences(builder* b) {
+  for (size_t i = 0; i < b->system->n_units; i++) {
+    if (b->to->units[i].is_in_loop && !b->to->units[i].has_model) {
+      YOKE_TRY(try_unit(b, i));
+    }
+  }
+  return YOKE_OK;
+}
+
 static yoke_status build(builder* b) {
   yoke_linear_loops* to = b->to;
   to->n_units = b->system->n_units;
@@ -753,8 +865,11 @@ static yoke_status build(builder* b) {
     YOKE_TRY(yoke__linear_unit_of(b->system, i, &to->arena, &to->units[i]));
   }
   YOKE_TRY(mark_loops(b));
+  YOKE_TRY(try_differences(b));
   const size_t n_errors = b->messages->n_errors;
-  check_taps(b);
+  look_at_taps(b);
+  look_at_exchange(b);
+  YOKE_TRY(name_solvers(b));
   check_units(b);
   if (b->messages->n_errors > n_errors) {
     return YOKE_BAD_INPUT;
@@ -775,14 +890,18 @@ static yoke_status build(builder* b) {
   return YOKE_OK;
 }
 
-yoke_status yoke__linear_open(yoke_system* system, bool is_one_rate, yoke_messages* messages,
+yoke_status yoke__linear_open(yoke_system* system, const yoke_state* state, yoke_messages* messages,
                               yoke_linear_loops* out) {
-  *out = (yoke_linear_loops){.growth = (double)NAN, .slowest = (double)NAN, .fastest = (double)NAN};
-  builder b = {.system = system, .to = out, .messages = messages, .is_one_rate = is_one_rate};
+  *out = (yoke_linear_loops){
+      .system = system, .growth = (double)NAN, .slowest = (double)NAN, .fastest = (double)NAN};
+  builder b = {.system = system, .state = state, .to = out, .messages = messages};
   return build(&b);
 }
 
 void yoke__linear_free(yoke_linear_loops* self) {
+  for (size_t i = 0; i < YOKE_LINEAR_N_METHODS; i++) {
+    yoke__linear_engine_close(&self->judges[i].engine);
+  }
   yoke__arena_free(&self->arena);
   *self = (yoke_linear_loops){0};
 }

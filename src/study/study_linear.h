@@ -5,10 +5,14 @@
 //
 // Only what lies on a closed chain of connections takes part: a coupling cannot make anything else
 // unstable. Of these units the outputs and inputs that travel in loops are kept, as a method over a
-// cluster sees them. Assumes one exchange interval and Jacobi.
+// cluster sees them.
+//
+// A radius comes from a matrix (study_stability.h) where one exchange interval, Jacobi, stale exchange and a method that is
+// known there allow it; anything else is run (study_linear_engine.h).
 #ifndef YOKE_STUDY_LINEAR_H
 #define YOKE_STUDY_LINEAR_H
 
+#include "master/master.h"
 #include "study/study_stability.h"
 #include "system/system.h"
 
@@ -27,6 +31,11 @@ typedef struct yoke_linear_unit {
   yoke_stability_solver solver;  // as it is called in the file
   const char* solver_text;       // "explicit Euler, 1e-05 s"
   bool is_solver_unknown;        // it is taken as exact
+  double
+      semi_implicit_step;  // of semi-implicit Euler, where the loops are run [s]; 0: another solver
+  const struct yoke_difference*
+      difference;    // it says nothing about its slopes: by differences of its steps
+  bool is_of_calls;  // A and B are those of one call, x := A x + B u
 } yoke_linear_unit;
 
 // The methods that an analysis knows.
@@ -42,7 +51,11 @@ typedef enum yoke_linear_method {
   YOKE_LINEAR_EDE,       // with step 1
   YOKE_LINEAR_RAMP,      // a ramp in place of the held value
   YOKE_LINEAR_MBCORR,    // model-based corrector
-  YOKE_LINEAR_FILE,      // what the file uses, as its units are called
+  // always run
+  YOKE_LINEAR_INTERPOLATE,
+  YOKE_LINEAR_ENERGY,
+  YOKE_LINEAR_HINF,
+  YOKE_LINEAR_FILE,  // what the file uses, as its units are called
   YOKE_LINEAR_N_METHODS,
 } yoke_linear_method;
 extern const char* const yoke__linear_method_names[YOKE_LINEAR_N_METHODS + 1];  // NULL at the end
@@ -59,8 +72,25 @@ typedef struct yoke_linear_file {
   const char* text;    // "hold, order 0", "mpsm", "mpsm and hold, order 1"
 } yoke_linear_file;
 
+// How a method is judged.
+typedef struct yoke_linear_judge {
+  bool is_asked;
+  struct yoke_linear_engine* engine;  // NULL: by a matrix, or not at all
+  const char* why;                    // not at all; else NULL
+} yoke_linear_judge;
+
+// What the coupled system does without any coupling error, free motions left out.
+typedef enum yoke_linear_motion {
+  YOKE_LINEAR_DECAYS,
+  YOKE_LINEAR_KEEPS,  // some motion neither grows nor decays
+  YOKE_LINEAR_GROWS,
+} yoke_linear_motion;
+
 typedef struct yoke_linear_loops {
-  yoke_arena arena;         // owns everything below
+  yoke_arena arena;  // owns everything below
+  const yoke_system* system;
+  const char* general;  // what no matrix is made for: "fresh exchange"; NULL: nothing
+  yoke_linear_judge judges[YOKE_LINEAR_N_METHODS];
   yoke_linear_unit* units;  // all units and laws of the system
   size_t n_units;
   size_t* members;                 // units in loops, laws left out: indices into units
@@ -79,17 +109,22 @@ typedef struct yoke_linear_loops {
   double macro;                    // step of the file [s]
   yoke_linear_file file;
   // the coupled system without any coupling error
-  double *re, *im;          // n_x eigenvalues [1/s]
-  bool is_singular;         // an algebraic loop without solution: no eigenvalues
+  double *re, *im;   // n_x eigenvalues [1/s]
+  bool is_of_calls;  // a unit is known by its calls only: no eigenvalues
+  bool is_singular;  // an algebraic loop without solution: no eigenvalues
+  size_t
+      n_free;  // motions that nothing calls back: eigenvalues of 0. They have the multiplier 1 at every step and are
+               // left out of what follows and of every radius
+  yoke_linear_motion motion;
   double growth;            // largest real part; NaN without states
   double slowest, fastest;  // smallest and largest size; NaN without states
   double direct;            // radius of D L: gain around the loops at one instant; 0: none
   size_t n_kept;  // motions that the models of mpsm keep for ever: yoke__stability_count_kept
 } yoke_linear_loops;
 
-// A system that was started. is_one_rate: different exchange intervals are taken as one. Notes and errors go to messages.
+// A system as it stands in `state`; both outlive *out. A unit without a linear model is moved and put back. Notes and errors go to messages.
 // YOKE_BAD_INPUT after an error: the units keep what was found (*out is then to be freed, too).
-yoke_status yoke__linear_open(yoke_system* system, bool is_one_rate, yoke_messages* messages,
+yoke_status yoke__linear_open(yoke_system* system, const yoke_state* state, yoke_messages* messages,
                               yoke_linear_loops* out);
 void yoke__linear_free(yoke_linear_loops* self);
 
@@ -105,6 +140,10 @@ yoke_status yoke__linear_select(const yoke_linear_unit* unit, const size_t outpu
 // treated here.
 bool yoke__linear_case(const yoke_linear_loops* self, yoke_linear_method method, double step,
                        yoke_stability_case* out);
+// The radius at a step: the exchange interval, or where there are several the macro step, to which all others are scaled.
+// *margin: a radius below 1 + margin counts as stable. NO_SUPPORT: the method is not judged, see judges[method].why.
+yoke_status yoke__linear_radius(yoke_linear_loops* self, yoke_linear_method method, double step,
+                                double* radius, double* margin);
 // Steps that are looked at.
 typedef struct yoke_linear_grid {
   double resolution, largest;  // resolution, 2 resolution, ... up to the largest [s]
@@ -114,9 +153,11 @@ typedef struct yoke_linear_grid {
 
 // The first step of the grid whose radius is 1 + margin or more; if that is the first of the grid, smaller ones are looked at:
 // halved until one is stable, then between the two to a twentieth. 0: no step down to resolution / 2^20 is stable.
-yoke_status yoke__linear_limit(const yoke_linear_loops* self, yoke_linear_method method,
+yoke_status yoke__linear_limit(yoke_linear_loops* self, yoke_linear_method method,
                                const yoke_linear_grid* grid, double* first);
 // Whether a radius takes so long that a fine grid is better looked at in two passes.
 bool yoke__linear_is_large(const yoke_linear_loops* self);
+// The same of one method.
+bool yoke__linear_is_slow(const yoke_linear_loops* self, yoke_linear_method method);
 
 #endif

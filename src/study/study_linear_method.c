@@ -9,6 +9,7 @@
 #include "base/base_check.h"
 #include "couple/couple_mpsm_mbcorr.h"
 #include "study/study_linear.h"
+#include "study/study_linear_engine.h"
 
 #define N_INSIDE  20    // places inside a step where outputs are known, about
 #define MAX_PARTS 2000  // of a step
@@ -18,6 +19,7 @@
 // keep something for ever.
 #define MARGIN           1e-9
 #define MARGIN_DEFECTIVE 1e-6
+#define MARGIN_RUN       1e-7  // multipliers that are read off a motion
 
 const char* const yoke__linear_method_names[YOKE_LINEAR_N_METHODS + 1] = {
     [YOKE_LINEAR_HOLD] = "hold",     [YOKE_LINEAR_HOLD_1] = "hold-1",
@@ -25,8 +27,9 @@ const char* const yoke__linear_method_names[YOKE_LINEAR_N_METHODS + 1] = {
     [YOKE_LINEAR_AUTO] = "auto",     [YOKE_LINEAR_NEPCE] = "nepce",
     [YOKE_LINEAR_MPSM] = "mpsm",     [YOKE_LINEAR_MODIFIED] = "mpsm-modified",
     [YOKE_LINEAR_EDE] = "mpsm-ede",  [YOKE_LINEAR_RAMP] = "mpsm-ramp",
-    [YOKE_LINEAR_MBCORR] = "mbcorr", [YOKE_LINEAR_FILE] = "file",
-    [YOKE_LINEAR_N_METHODS] = NULL,
+    [YOKE_LINEAR_MBCORR] = "mbcorr", [YOKE_LINEAR_INTERPOLATE] = "interpolate",
+    [YOKE_LINEAR_ENERGY] = "energy", [YOKE_LINEAR_HINF] = "hinf",
+    [YOKE_LINEAR_FILE] = "file",     [YOKE_LINEAR_N_METHODS] = NULL,
 };
 
 const char* const yoke__linear_method_texts[YOKE_LINEAR_N_METHODS] = {
@@ -41,6 +44,9 @@ const char* const yoke__linear_method_texts[YOKE_LINEAR_N_METHODS] = {
     [YOKE_LINEAR_EDE] = "the same with step 1 (ede)",
     [YOKE_LINEAR_RAMP] = "the same with ramps as inputs",
     [YOKE_LINEAR_MBCORR] = "model-based corrector",
+    [YOKE_LINEAR_INTERPOLATE] = "on the way to the next sample",
+    [YOKE_LINEAR_ENERGY] = "held, corrected by the energy of the bond",
+    [YOKE_LINEAR_HINF] = "designed element",
     [YOKE_LINEAR_FILE] = "as the file runs it",
 };
 
@@ -138,15 +144,15 @@ static void count_calls(const yoke_linear_loops* self, yoke_stability_case* c) {
 }
 
 static double margin_of(const yoke_linear_loops* self, bool uses_models) {
-  size_t n_still = 0;
-  for (size_t i = 0; i < self->n_x && !self->is_singular; i++) {
-    n_still += hypot(self->re[i], self->im[i]) < 1e-6 * self->fastest ? 1 : 0;
-  }
-  const double kept = n_still > 1 ? 1e-6 : 1e-9;
-  if (fabs(self->growth) <= kept * self->fastest) {
-    return n_still > 1 ? MARGIN_DEFECTIVE : MARGIN;
+  if (self->motion == YOKE_LINEAR_KEEPS) {
+    return self->n_free > 1 ? MARGIN_DEFECTIVE : MARGIN;
   }
   return uses_models && self->n_kept > 0 ? MARGIN : 0;
+}
+
+static bool is_always_run(yoke_linear_method method) {
+  return method == YOKE_LINEAR_INTERPOLATE || method == YOKE_LINEAR_ENERGY ||
+         method == YOKE_LINEAR_HINF;
 }
 
 bool yoke__linear_case(const yoke_linear_loops* self, yoke_linear_method method, double step,
@@ -154,7 +160,7 @@ bool yoke__linear_case(const yoke_linear_loops* self, yoke_linear_method method,
   const bool is_file = method == YOKE_LINEAR_FILE;
   const bool has_means = method == YOKE_LINEAR_MEAN || method == YOKE_LINEAR_AUTO;
   if (self->n_members == 0 || (is_file && !self->file.is_known) ||
-      (has_means && self->is_singular)) {
+      (has_means && self->is_singular) || is_always_run(method)) {
     return false;
   }
   *out = yoke__stability_case_default();
@@ -165,6 +171,7 @@ bool yoke__linear_case(const yoke_linear_loops* self, yoke_linear_method method,
   out->solvers = is_file ? self->called : has_means ? self->once : self->solvers;
   out->through = is_file ? self->through : has_means ? self->D : NULL;
   set_method(is_file ? self->file.method : method, out);
+  out->n_free = self->n_free;
   out->margin =
       margin_of(self, out->method == YOKE_STABILITY_MPSM || out->method == YOKE_STABILITY_MBCORR);
   out->is_choosing =
@@ -181,58 +188,110 @@ bool yoke__linear_case(const yoke_linear_loops* self, yoke_linear_method method,
   return true;
 }
 
+// ---- by a matrix or by running it
+
+static bool has_matrix(const yoke_linear_loops* self, yoke_linear_method method) {
+  yoke_stability_case c;
+  return self->general == NULL && yoke__linear_case(self, method, self->step, &c);
+}
+
+static yoke_status ask(yoke_linear_loops* self, yoke_linear_method method) {
+  yoke_linear_judge* judge = &self->judges[method];
+  if (!judge->is_asked) {
+    judge->is_asked = true;
+    if (self->n_members == 0) {
+      judge->why = "there are no loops";
+    } else if (!has_matrix(self, method)) {
+      const yoke_status status =
+          yoke__linear_engine_open(self, method, &judge->engine, &judge->why);
+      return status == YOKE_NO_SUPPORT ? YOKE_OK : status;
+    }
+  }
+  return YOKE_OK;
+}
+
+yoke_status yoke__linear_radius(yoke_linear_loops* self, yoke_linear_method method, double step,
+                                double* radius, double* margin) {
+  yoke_stability_case c;
+  YOKE_TRY(ask(self, method));
+  const yoke_linear_judge* judge = &self->judges[method];
+  *margin = margin_of(self, false);
+  if (judge->why != NULL) {
+    return YOKE_NO_SUPPORT;
+  }
+  if (judge->engine != NULL) {
+    *margin = fmax(*margin, MARGIN_RUN);
+    return yoke__linear_engine_radius(judge->engine, step / self->step, radius);
+  }
+  (void)yoke__linear_case(self, method, step, &c);
+  *margin = c.margin;
+  return yoke__stability_radius(&c, radius);
+}
+
+bool yoke__linear_is_slow(const yoke_linear_loops* self, yoke_linear_method method) {
+  return self->judges[method].engine != NULL || yoke__linear_is_large(self);
+}
+
+typedef struct limit_search {
+  yoke_linear_loops* loops;
+  yoke_linear_method method;
+} limit_search;
+
+static yoke_status is_unstable(const limit_search* s, double step, bool* out) {
+  double radius = 0, margin = 0;
+  YOKE_TRY(yoke__linear_radius(s->loops, s->method, step, &radius, &margin));
+  *out = !(radius < 1 + margin);
+  return YOKE_OK;
+}
+
 // Halves the first step of the grid until one is stable; then looks between the two.
-static yoke_status look_below(yoke_stability_case* c, double* first) {
-  double unstable = *first, stable = 0, radius = 0;
+static yoke_status look_below(const limit_search* s, double* first) {
+  double unstable = *first, stable = 0;
+  bool is_beyond = true;
   for (int i = 0; i < 20 && stable == 0; i++) {
-    c->step = 0.5 * unstable;
-    YOKE_TRY(yoke__stability_radius(c, &radius));
-    *(radius < 1 + c->margin ? &stable : &unstable) = c->step;
+    const double step = 0.5 * unstable;
+    YOKE_TRY(is_unstable(s, step, &is_beyond));
+    *(is_beyond ? &unstable : &stable) = step;
   }
   for (int i = 0; i < 60 && stable > 0 && unstable - stable > 0.05 * unstable; i++) {
-    c->step = 0.5 * (stable + unstable);
-    YOKE_TRY(yoke__stability_radius(c, &radius));
-    *(radius < 1 + c->margin ? &stable : &unstable) = c->step;
+    const double step = 0.5 * (stable + unstable);
+    YOKE_TRY(is_unstable(s, step, &is_beyond));
+    *(is_beyond ? &unstable : &stable) = step;
   }
   *first = stable > 0 ? unstable : 0;
   return YOKE_OK;
 }
 
 // Halves the gap between a stable step and the first unstable one.
-static yoke_status look_between(const yoke_linear_loops* self, yoke_linear_method method,
-                                double stable, double within, double* first) {
-  yoke_stability_case c = yoke__stability_case_default();
+static yoke_status look_between(const limit_search* s, double stable, double within,
+                                double* first) {
   for (int i = 0; i < 60 && *first - stable > within * (1 + 1e-9); i++) {
-    double radius = 0;
-    (void)yoke__linear_case(self, method, 0.5 * (stable + *first), &c);
-    YOKE_TRY(yoke__stability_radius(&c, &radius));
-    *(radius < 1 + c.margin ? &stable : first) = c.step;
+    const double step = 0.5 * (stable + *first);
+    bool is_beyond = true;
+    YOKE_TRY(is_unstable(s, step, &is_beyond));
+    *(is_beyond ? first : &stable) = step;
   }
   return YOKE_OK;
 }
 
-yoke_status yoke__linear_limit(const yoke_linear_loops* self, yoke_linear_method method,
+yoke_status yoke__linear_limit(yoke_linear_loops* self, yoke_linear_method method,
                                const yoke_linear_grid* grid, double* first) {
   const double resolution = grid->resolution;
   const size_t n = (size_t)floor(grid->largest / resolution + 1e-9);
-  yoke_stability_case c = yoke__stability_case_default();
+  const limit_search s = {self, method};
   *first = (double)INFINITY;
   for (size_t i = 1; i <= n && !yoke__is_finite(*first); i++) {
-    double radius = 0;
-    // the places where outputs are known depend on the step
-    if (!yoke__linear_case(self, method, (double)i * resolution, &c)) {
-      return YOKE_NO_SUPPORT;
-    }
-    YOKE_TRY(yoke__stability_radius(&c, &radius));
-    if (!(radius < 1 + c.margin)) {
-      *first = c.step;
+    bool is_beyond = false;
+    YOKE_TRY(is_unstable(&s, (double)i * resolution, &is_beyond));
+    if (is_beyond) {
+      *first = (double)i * resolution;
     }
   }
   if (*first == resolution) {
-    return look_below(&c, first);
+    return look_below(&s, first);
   }
   return grid->within > 0 && yoke__is_finite(*first)
-             ? look_between(self, method, *first - resolution, grid->within, first)
+             ? look_between(&s, *first - resolution, grid->within, first)
              : YOKE_OK;
 }
 

@@ -25,7 +25,10 @@
 #include "couple/couple_mpsm_mbcorr.h"
 #include "linalg/linalg_dense.h"
 
-#define LASTING 0.8  // of a motion from exchange to exchange: less is forgotten
+// A multiplier of 1 of a free motion, as round-off leaves it: alone, or one of several that belong together.
+#define FREE_ALONE     1e-8
+#define FREE_DEFECTIVE 1e-5
+#define LASTING        0.8  // of a motion from exchange to exchange: less is forgotten
 
 typedef struct part {  // of a unit: transition over one part of the step
   double *T, *T0, *T1, *T2;
@@ -701,6 +704,28 @@ static yoke_status is_left(size_t n, const double M[], bool* is_left) {
   return status;
 }
 
+// The largest multiplier, without those of free motions: round-off moves one that stands alone by little, a defective one by its root.
+static yoke_status largest_multiplier(size_t n, const double M[], size_t n_free, double* radius) {
+  if (n_free == 0) {
+    return yoke__spectral_radius(n, M, radius);
+  }
+  double* re = calloc(2 * n + 1, sizeof *re);
+  YOKE_TRY_MEMORY(re);
+  double* im = re + n;
+  const yoke_status status = yoke__eigenvalues(n, M, re, im);
+  const double within = n_free > 1 ? FREE_DEFECTIVE : FREE_ALONE;
+  *radius = 0;
+  for (size_t left = n_free, i = 0; i < n && status >= 0; i++) {
+    if (left > 0 && hypot(re[i] - 1, im[i]) < within) {
+      left--;
+    } else {
+      *radius = fmax(*radius, hypot(re[i], im[i]));
+    }
+  }
+  free(re);
+  return status;
+}
+
 static yoke_status radius_of(const yoke_stability_case* c, double* radius, bool* is_order_left) {
   yoke_stability* self;
   *radius = (double)INFINITY;
@@ -714,7 +739,7 @@ static yoke_status radius_of(const yoke_stability_case* c, double* radius, bool*
   double* M = calloc(n * n, sizeof *M);
   yoke_status status = M == NULL ? YOKE_NO_MEMORY : yoke__stability_core(self, M, &n);
   if (status >= 0) {
-    status = yoke__spectral_radius(n, M, radius);
+    status = largest_multiplier(n, M, c->n_free, radius);
     if (status == YOKE_BAD_ARG) {
       *radius = (double)INFINITY;  // overflow within one step
       status = YOKE_OK;

@@ -273,7 +273,7 @@ out_has "^no error energy of bond 'joint': nothing says which columns of the ref
 run 2 compare "$rotor/reference.csv" jacobi-0.1 --measure ter
 err_has 'reference.csv has no bond with a TER: neither a ledger in summary.json nor columns bond.NAME.ter'
 run 2 compare jacobi-0.1 plain.csv --measure ter --signal load.omega
-err_has '--signal: ter is a measure of bonds; add nrmse, rmse, max, end, error or roughness'
+err_has '--signal: ter is a measure of bonds; add nrmse, rmse, max, end, error, roughness or frf'
 printf '{"ledger": ' >other/summary.json
 run 2 compare other jacobi-0.1 --measure ter
 err_has 'other/summary.json:1:11: error: unexpected token near end of file'
@@ -312,6 +312,63 @@ PYTHON
 else
   skip 'content of the JSON of ter: python3 is missing'
 fi
+
+# ---- frequency responses: a plant of 2 Hz behind a chirp from 0.2 to 20 Hz; the result is one row of 0.01 s late
+awk 'BEGIN {
+  h = 0.01; pi = atan2(0, -1); rate = log(100) / 200; y = v = last = 0
+  print "time,drive.u,plant.y" >"chirp.csv"; print "time,drive.u,plant.y" >"late.csv"
+  for (k = 0; k <= 20000; k++) {
+    t = k * h; u = sin(2 * pi * 0.2 / rate * (exp(rate * t) - 1))
+    printf "%.6g,%.9g,%.9g\n", t, u, y >"chirp.csv"
+    printf "%.6g,%.9g,%.9g\n", t, u, last >"late.csv"
+    last = y; a = 157.9 * (u - y) - 5 * v; v += h * a; y += h * v
+  } }'
+frf='--measure frf --input drive.u --signal plant.y'
+# shellcheck disable=SC2086
+run 0 compare late.csv chirp.csv $frf --out frf
+err_empty
+out_has '^frequency response from drive\.u to plant\.y, 0 to 200 s, every 0\.0225 Hz, 8 and 8 averages$'
+out_has '^frequency \[Hz\] +gain +reference +difference \[dB\] +phase \[deg\] +reference +coherence +reference$'
+# 360 f 0.01 s degrees late; the chirp reaches 20 Hz
+n_checks=$((n_checks + 1))
+awk -F, 'NR > 1 && $9 == 1 { n++; d = $4 - $7 + 3.6 * $2; d -= 360 * int(d / 360 + (d > 0 ? 0.5 : -0.5))
+                 g = $3 / $6 - 1; if (d * d > 1 || g * g > 1e-3) bad++ }
+  END { exit !(n > 700 && !bad) }' frf/frf.csv || fail 'the delay is not found in frf.csv'
+n_checks=$((n_checks + 1))
+{ grep -q '>plant\.y, reference<' frf/frf.svg && tail -1 frf/frf.svg | grep -q '^</svg>$'; } ||
+  fail 'frf.svg is not complete'
+# shellcheck disable=SC2086
+run 0 compare late.csv chirp.csv $frf --resolution 0.1 --json
+out_has '"trusted": 19[0-9]'
+run 0 compare late.csv chirp.csv --measure frf,max --input drive.u --signal '*'
+out_has '^plant\.y +0\.3'
+out_has '^plant\.y: largest difference .* over [0-9]+ of 1776 frequencies with a coherence of 0\.9 or more in both$'
+run 2 compare late.csv chirp.csv --measure frf --input drive.u
+err_has '--measure frf: expected the input and the output of the response: --input NAME --signal NAME'
+run 2 compare late.csv chirp.csv --measure frf --input drive.u --signal drive.u
+err_has "frf: expected an output beside the input 'drive.u'"
+run 2 compare late.csv chirp.csv --measure frf --input drive.x --signal plant.y
+err_has "no signal 'drive.x' in late.csv; did you mean 'drive.u'?"
+run 2 compare late.csv chirp.csv --input drive.u
+err_has '--input: has no effect without --measure frf'
+# shellcheck disable=SC2086
+run 2 compare late.csv chirp.csv $frf --resolution 0
+err_has "--resolution: expected a frequency above 0 [Hz], found '0'"
+# shellcheck disable=SC2086
+run 2 compare late.csv chirp.csv $frf --resolution 1e-3
+err_has 'frf: expected a resolution from 0.005 Hz (the whole record) to 6.25 Hz, found 0.001 Hz'
+awk -F, -v OFS=, 'NR > 1 { $2 = 3 } { print }' chirp.csv >still.csv
+# shellcheck disable=SC2086
+run 2 compare still.csv chirp.csv $frf
+err_has 'frf: the input is constant (3) in the result: nothing excites the system'
+awk 'NR != 500' chirp.csv >missing.csv
+# shellcheck disable=SC2086
+run 2 compare late.csv missing.csv $frf
+err_has 'frf: expected rows that are equally far apart, found 0.02 s behind 4.97 s in the reference'
+sed '500s/,[^,]*$/,/' chirp.csv >hole.csv
+# shellcheck disable=SC2086
+run 2 compare late.csv hole.csv $frf
+err_has "frf: expected a value in every row of 'plant.y', found 1 empty cells in hole.csv"
 
 # ---- a full disk
 if [ -w /dev/full ]; then

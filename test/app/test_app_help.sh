@@ -111,7 +111,7 @@ expect '--json ' yoke check --j
 expect 'csv hdf5 mat ' yoke run --format ''
 expect 'csv,mat ' yoke run --format csv,m
 expect 'nrmse ' yoke compare --measure = n
-expect 'end error max nrmse rmse roughness ter ' yoke compare --measure =
+expect 'end error frf max nrmse rmse roughness ter ' yoke compare --measure =
 expect 'compare ' yoke help com
 expect 'report ' yoke rep
 expect ' ' yoke run ''

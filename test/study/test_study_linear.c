@@ -13,7 +13,7 @@ typedef struct opened {
 
 static void open_text(opened* o, const char* text) {
   *o = (opened){.s = sim_open("%s", text)};
-  check_ok(yoke__linear_open(o->s.system, false, &o->messages, &o->loops));
+  check_ok(yoke__linear_open(o->s.system, o->s.state, &o->messages, &o->loops));
   assert_int_equal(o->messages.n_errors, 0);
 }
 
@@ -454,12 +454,12 @@ static void test_limit_of_means_is_that_of_runs(void** state) {
 
 // ---- what cannot be treated
 
-static void refuse(const char* text, bool is_one_rate, yoke_status want, const char* message) {
+static void refuse(const char* text, yoke_status want, const char* message) {
   sim s = sim_open("%s", text);
   yoke_messages messages = {0};
   yoke_linear_loops loops;
   char all[2048] = "";
-  const yoke_status status = yoke__linear_open(s.system, is_one_rate, &messages, &loops);
+  const yoke_status status = yoke__linear_open(s.system, s.state, &messages, &loops);
   yoke__messages_format(&messages, all, sizeof all);
   if (status != want || (message != NULL && strstr(all, message) == NULL)) {
     fail_msg("status %d, messages: %s", (int)status, all);
@@ -471,36 +471,13 @@ static void refuse(const char* text, bool is_one_rate, yoke_status want, const c
 
 static void test_refusals(void** state) {
   (void)state;
-  static const char lags[] = "  a: {model: state_space, with: {A: [[-1]], B: [[1]]}}\n"
-                             "  b: {model: state_space, with: {A: [[-2]], B: [[1]]}}\n";
-  char text[1024];
-  snprintf(text, sizeof text,
-           "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\nunits:\n%sconnections:\n "
-           " - {from: a.y1, to: b.u1, "
-           "exchange: 0.2}\n  - b.y1 -> a.u1\n",
-           lags);
-  refuse(text, false, YOKE_BAD_INPUT, "several exchange intervals");
-  refuse(text, true, YOKE_OK, NULL);
-  snprintf(text, sizeof text,
-           "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\nunits:\n%sconnections:\n "
-           " - {from: a.y1, to: b.u1, "
-           "delay: 0.1}\n  - b.y1 -> a.u1\n",
-           lags);
-  refuse(text, false, YOKE_BAD_INPUT, "a.y1 -> b.u1 in a loop has a delay");
   // a unit without a linear model matters only in a loop
-  snprintf(text, sizeof text,
-           "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\nunits:\n%s  d: {model: "
-           "delay1}\nconnections: "
-           "[a.y1 -> d.u, d.y -> a.u1, a.y1 -> b.u1]\n",
-           lags);
-  refuse(text, false, YOKE_BAD_INPUT,
-         "error: unit 'd': it is in a loop, but has no linear model (delay1)");
-  snprintf(text, sizeof text,
-           "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\nunits:\n%s  d: {model: "
-           "delay1}\nconnections: "
-           "[a.y1 -> d.u, a.y1 -> b.u1, b.y1 -> a.u1]\n",
-           lags);
-  refuse(text, false, YOKE_OK, NULL);
+  refuse("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\nunits:\n"
+         "  a: {model: state_space, with: {A: [[-1]], B: [[1]]}}\n"
+         "  b: {model: delay1}\n"
+         "  c: {model: sine}\n"
+         "connections: [c.y -> a.u1, a.y1 -> b.u]\n",
+         YOKE_OK, NULL);
 }
 
 int main(void) {

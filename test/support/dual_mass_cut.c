@@ -31,24 +31,28 @@ typedef struct cut_states {
   double x1, v1, x2c, x2, v2;
 } cut_states;
 
-static void advance(cut_states* s, const cut_masses* m, double v_in, double f_out, double f_in,
-                    double outer) {
+static void advance(cut_states* s, const cut_masses* m, double h, double v_in, double f_out,
+                    double f_in, double outer) {
   const double a1 = (-m->k1 * s->x1 - m->d1 * s->v1 - f_out) / m->m1;
   const double a2 = (-m->k2 * s->x2 - m->d2 * s->v2 + f_in + outer) / m->m2;
-  s->x1 += CUT_STEP * s->v1;
-  s->x2c += CUT_STEP * v_in;
-  s->x2 += CUT_STEP * s->v2;
-  s->v1 += CUT_STEP * a1;
-  s->v2 += CUT_STEP * a2;
+  s->x1 += h * s->v1;
+  s->x2c += h * v_in;
+  s->x2 += h * s->v2;
+  s->v1 += h * a1;
+  s->v2 += h * a2;
+}
+
+static double joint_force(const cut_states* s, const cut_masses* m) {
+  return m->kc * (s->x1 - s->x2) + m->dc * (s->v1 - s->v2);
 }
 
 void cut_whole(const cut_masses* m, cut_signals* to) {
   cut_states s = {0};
   for (size_t k = 0; k < CUT_N; k++) {
-    const double f = m->kc * (s.x1 - s.x2) + m->dc * (s.v1 - s.v2);
+    const double f = joint_force(&s, m);
     to->v2[k] = s.v2;
     to->force[k] = f;
-    advance(&s, m, s.v2, f, f, outer_force(k));
+    advance(&s, m, CUT_STEP, s.v2, f, f, outer_force(k));
   }
 }
 
@@ -96,22 +100,47 @@ static double receive(cut_path* p, size_t k) {
   }
 }
 
+// The two units and what travels between them.
+typedef struct cut_pair {
+  cut_states s;
+  cut_path v, f;
+  double v_in;
+} cut_pair;
+
+// Step k of length h; the force that was sent.
+static double step_pair(cut_pair* p, const cut_masses* m, size_t k, double h, double outer) {
+  cut_states* s = &p->s;
+  send(&p->v, k, s->v2);
+  const double v_before = p->v_in;
+  p->v_in = receive(&p->v, k);
+  const double spring = m->kc * (s->x1 - s->x2c);
+  const double f_out = spring + m->dc * (s->v1 - p->v_in);
+  const double f_sent = p->v.by->is_stale ? spring + m->dc * (s->v1 - v_before) : f_out;
+  send(&p->f, k, f_sent);
+  advance(s, m, h, p->v_in, f_out, receive(&p->f, k), outer);
+  return f_sent;
+}
+
 void cut_run(const cut_masses* m, const cut_coupling* by, cut_signals* to) {
-  cut_states s = {0};
-  cut_path v = {.by = by}, f = {.by = by};
-  double v_in = 0;
+  cut_pair p = {.v = {.by = by}, .f = {.by = by}};
   for (size_t k = 0; k < CUT_N; k++) {
-    to->v2[k] = s.v2;
-    send(&v, k, s.v2);
-    const double v_before = v_in;
-    v_in = receive(&v, k);
-    const double spring = m->kc * (s.x1 - s.x2c);
-    const double f_out = spring + m->dc * (s.v1 - v_in);
-    const double f_sent = by->is_stale ? spring + m->dc * (s.v1 - v_before) : f_out;
-    to->force[k] = f_sent;
-    send(&f, k, f_sent);
-    advance(&s, m, v_in, f_out, receive(&f, k), outer_force(k));
+    to->v2[k] = p.s.v2;
+    to->force[k] = step_pair(&p, m, k, CUT_STEP, outer_force(k));
   }
+}
+
+double cut_smooth_error(const cut_masses* m, const cut_coupling* by) {
+  const double h = CUT_FINE_STEP;
+  cut_pair p = {.v = {.by = by}, .f = {.by = by}};
+  cut_states whole = {0};
+  double largest = 0;
+  for (size_t k = 0; (double)k * h < 5 + h / 2; k++) {
+    const double outer = 10 * sin(2 * h * (double)k), f = joint_force(&whole, m);
+    largest = fmax(largest, fabs(p.s.v2 - whole.v2));
+    step_pair(&p, m, k, h, outer);
+    advance(&whole, m, h, whole.v2, f, f, outer);
+  }
+  return largest;
 }
 
 double cut_rms(const double a[], const double b[]) {

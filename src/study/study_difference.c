@@ -1,0 +1,481 @@
+// A linear model of a unit by differences of its steps; see study_difference.h.
+#include "study/study_difference_part.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base_check.h"
+#include "base/base_status.h"
+#include "linalg/linalg_dense.h"
+
+#define PULSE      1e-4  // of an input, relative to its size or 1
+#define HEIGHT     100   // of the Hankel matrix, about
+#define LEAST_LAGS 8     // rows or columns of blocks
+#define MOST_ORDER YOKE_DIFFERENCE_ORDER
+#define NOISE      1e-12  // of a value: what is below this share of it, over the pulse, is no answer
+#define RANK_DROP  1e-6   // what differences leave of round-off and curvature
+#define DRIFT      1e-4  // of a multiplier beyond 1 that fits to responses that do not grow may have
+#define CLOSE      1e-4  // of the responses, relative: good enough for the order
+#define GOOD       0.02  // largest difference of a response from the model's, relative
+
+// ---- responses
+
+yoke_status yoke__trial_call(yoke_trial* r, const double u[], size_t k, double y[]) {
+  const double h = r->call, t = r->at->t + (double)k * h;
+  yoke_step_result result = {.t_reached = t + h};
+  if (r->u->ops->advance != NULL) {
+    YOKE_TRY(r->u->ops->advance(r->u->self, t, h, u, y, &result));
+  } else {
+    YOKE_TRY(yoke__unit_set_inputs(r->u, u));
+    if (r->u->ops->step != NULL) {
+      YOKE_TRY(r->u->ops->step(r->u->self, t, h, &result));
+    }
+    YOKE_TRY(yoke__unit_get_outputs(r->u, y));
+  }
+  const bool is_done =
+      (result.flags & (YOKE_STEP_DISCARDED | YOKE_STEP_EARLY_RETURN | YOKE_STEP_END_WANTED)) == 0;
+  return is_done && yoke__are_finite(r->p, y) ? YOKE_OK : YOKE_NO_SUPPORT;
+}
+
+// What follows a pulse of d at input j, times `weight`, is added to the responses.
+static yoke_status add_pulse(yoke_trial* r, size_t j, double d, double weight) {
+  YOKE_TRY(yoke__unit_restore(r->u, r->image, r->image_size));
+  memcpy(r->moved, r->at->u, r->m * sizeof *r->moved);
+  for (size_t k = 0; k < r->n; k++) {
+    r->moved[j] = r->at->u[j] + (k == 0 ? d : 0);
+    YOKE_TRY(yoke__trial_call(r, r->moved, k, r->y));
+    for (size_t i = 0; i < r->p; i++) {
+      r->noise[i] = fmax(r->noise[i], NOISE * fabs(r->y[i] / d));
+      r->h[(k * r->p + i) * r->m + j] += weight * r->y[i];
+    }
+  }
+  return YOKE_OK;
+}
+
+static yoke_status add_through(yoke_trial* r, size_t j, double d, double weight) {
+  YOKE_TRY(yoke__unit_restore(r->u, r->image, r->image_size));
+  memcpy(r->moved, r->at->u, r->m * sizeof *r->moved);
+  r->moved[j] += d;
+  YOKE_TRY(yoke__unit_set_inputs(r->u, r->moved));
+  YOKE_TRY(r->u->ops->refresh(r->u->self, r->at->t));
+  YOKE_TRY(yoke__unit_get_outputs(r->u, r->y));
+  for (size_t i = 0; i < r->p; i++) {
+    r->D[i * r->m + j] += weight * r->y[i];
+  }
+  return yoke__are_finite(r->p, r->y) ? YOKE_OK : YOKE_NO_SUPPORT;
+}
+
+// An algebraic element has no steps.
+static bool is_algebraic(const yoke_trial* r) {
+  return (r->u->info->flags & YOKE_UNIT_ALGEBRAIC) != 0;
+}
+
+// Outputs that do not count, or do not answer.
+static void leave_out_rest(const yoke_trial* r) {
+  for (size_t i = 0; i < r->p; i++) {
+    double largest = 0;
+    for (size_t k = 0; k < r->n; k++) {
+      for (size_t j = 0; j < r->m; j++) {
+        largest = fmax(largest, fabs(r->h[(k * r->p + i) * r->m + j]));
+      }
+    }
+    if (r->at->is_output_used[i] && largest > r->noise[i]) {
+      continue;
+    }
+    for (size_t k = 0; k < r->n; k++) {
+      memset(r->h + (k * r->p + i) * r->m, 0, r->m * sizeof *r->h);
+    }
+    if (r->D != NULL && !r->at->is_output_used[i]) {
+      memset(r->D + i * r->m, 0, r->m * sizeof *r->D);
+    }
+  }
+}
+
+static yoke_status respond(yoke_trial* r) {
+  for (size_t j = 0; j < r->m; j++) {
+    if (!r->at->is_input_used[j]) {
+      continue;
+    }
+    const double d = PULSE * fmax(fabs(r->at->u[j]), 1);
+    for (int side = 1; side >= -1; side -= 2) {
+      if (!is_algebraic(r)) {
+        YOKE_TRY(add_pulse(r, j, side * d, side / (2 * d)));
+      }
+      if (r->u->ops->refresh != NULL) {
+        YOKE_TRY(add_through(r, j, side * d, side / (2 * d)));
+      }
+    }
+  }
+  leave_out_rest(r);
+  return YOKE_OK;
+}
+
+static bool has_declared_feedthrough(const yoke_trial* r) {
+  const yoke_unit_info* info = r->u->info;
+  return info->n_feedthrough > 0;
+}
+
+// ---- the model
+
+// Scales of outputs and inputs, so that no unit of measurement counts more than another.
+static void find_scales(const yoke_trial* r, size_t n, double of_y[], double of_u[]) {
+  for (size_t i = 0; i < r->p; i++) {
+    of_y[i] = 0;
+  }
+  for (size_t j = 0; j < r->m; j++) {
+    of_u[j] = 0;
+  }
+  for (size_t k = 0; k < n; k++) {
+    for (size_t i = 0; i < r->p; i++) {
+      for (size_t j = 0; j < r->m; j++) {
+        of_y[i] = fmax(of_y[i], fabs(yoke__trial_response(r, k)[i * r->m + j]));
+      }
+    }
+  }
+  for (size_t i = 0; i < r->p; i++) {
+    of_y[i] = of_y[i] > 0 ? of_y[i] : 1;
+  }
+  for (size_t k = 0; k < n; k++) {
+    for (size_t i = 0; i < r->p; i++) {
+      for (size_t j = 0; j < r->m; j++) {
+        of_u[j] = fmax(of_u[j], fabs(yoke__trial_response(r, k)[i * r->m + j]) / of_y[i]);
+      }
+    }
+  }
+  for (size_t j = 0; j < r->m; j++) {
+    of_u[j] = of_u[j] > 0 ? of_u[j] : 1;
+  }
+}
+
+// The Hankel matrix of h_first, h_first+1, ... and its singular vectors.
+typedef struct hankel {
+  size_t rows, columns, k;
+  double *H, *U, *s, *V, *O, *next, *inverse, *rest;
+} hankel;
+
+static size_t hankel_size(const yoke_trial* r) {
+  const size_t rows = r->p * r->lags, columns = r->m * r->lags, k = rows < columns ? rows : columns;
+  const size_t svd = yoke__svd_work_size(rows, columns),
+               inverse = yoke__pseudo_inverse_work_size(rows, MOST_ORDER);
+  return rows * columns + (rows + columns + 1) * k + 3 * rows * MOST_ORDER +
+         (svd > inverse ? svd : inverse);
+}
+
+static yoke_status decompose(const yoke_trial* r, size_t first, const double of_y[],
+                             const double of_u[], double* work, hankel* out) {
+  const size_t p = r->p, m = r->m, q = r->lags, rows = p * q, columns = m * q;
+  const size_t k = rows < columns ? rows : columns;
+  *out = (hankel){.rows = rows, .columns = columns, .k = k, .H = work};
+  out->U = out->H + rows * columns;
+  out->s = out->U + rows * k;
+  out->V = out->s + k;
+  out->O = out->V + columns * k;
+  out->next = out->O + rows * MOST_ORDER;
+  out->inverse = out->next + rows * MOST_ORDER;
+  out->rest = out->inverse + rows * MOST_ORDER;
+  for (size_t a = 0; a < q; a++) {
+    for (size_t b = 0; b < q; b++) {
+      const double* h = yoke__trial_response(r, first + a + b);
+      for (size_t i = 0; i < p; i++) {
+        for (size_t j = 0; j < m; j++) {
+          out->H[(a * p + i) * columns + b * m + j] = h[i * m + j] / (of_y[i] * of_u[j]);
+        }
+      }
+    }
+  }
+  return yoke__svd(rows, columns, out->H, out->U, out->s, out->V, out->rest);
+}
+
+// C and A of order out->rank.
+static yoke_status find_modes(const yoke_trial* r, const hankel* h, const double of_y[],
+                              yoke_realisation* out) {
+  const size_t p = r->p, n = out->rank, rows = h->rows;
+  // observability O = U S^1/2: its first rows are C, and A leads from O to O one block on
+  for (size_t i = 0; i < rows; i++) {
+    for (size_t j = 0; j < n; j++) {
+      h->O[i * n + j] = h->U[i * h->k + j] * sqrt(h->s[j]);
+    }
+  }
+  memcpy(h->next, h->O + p * n, (rows - p) * n * sizeof *h->next);
+  YOKE_TRY(yoke__pseudo_inverse(rows - p, n, h->O, 1e-12, h->inverse, NULL, h->rest));
+  yoke__mat_mul(n, rows - p, n, h->inverse, h->next, out->A);
+  for (size_t i = 0; i < p; i++) {
+    for (size_t j = 0; j < n; j++) {
+      out->C[i * n + j] = of_y[i] * h->O[i * n + j];
+    }
+  }
+  return YOKE_OK;
+}
+
+// B from all responses h_k = C A^(k-1) B, from h_first+1 on. work: see realise.
+static yoke_status fit_inputs(const yoke_trial* r, size_t first, const double of_y[],
+                              yoke_realisation* out, double* work) {
+  const size_t p = r->p, m = r->m, n = out->rank, rows = p * (r->n - first);
+  double *O = work, *inverse = O + rows * n, *right = inverse + n * rows, *row = right + rows * m,
+         *next = row + p * n, *rest = next + p * n;
+  memcpy(row, out->C, p * n * sizeof *row);
+  for (size_t k = 0; k < r->n; k++) {
+    for (size_t i = 0; i < p && k >= first; i++) {
+      const size_t at = (k - first) * p + i;
+      for (size_t j = 0; j < n; j++) {
+        O[at * n + j] = row[i * n + j] / of_y[i];
+      }
+      for (size_t j = 0; j < m; j++) {
+        const double through = k == 0 ? out->D[i * m + j] : 0;
+        right[at * m + j] = (yoke__trial_response(r, k)[i * m + j] - through) / of_y[i];
+      }
+    }
+    yoke__mat_mul(p, n, n, row, out->A, next);
+    memcpy(row, next, p * n * sizeof *row);
+  }
+  YOKE_TRY(yoke__pseudo_inverse(rows, n, O, 1e-12, inverse, NULL, rest));
+  yoke__mat_mul(n, rows, m, inverse, right, out->B);
+  return YOKE_OK;
+}
+
+// The largest difference of a response from the model's, over the largest of that output and input.
+static void find_error(const yoke_trial* r, size_t n_responses, const double of_y[],
+                       const double of_u[], yoke_realisation* out, double* work) {
+  const size_t p = r->p, m = r->m, n = out->rank;
+  double *x = work, *next = x + n * m, *y = next + n * m;
+  memcpy(x, out->B, n * m * sizeof *x);
+  for (size_t k = 0; k < n_responses; k++) {
+    yoke__mat_mul(p, n, m, out->C, x, y);
+    for (size_t i = 0; i < p; i++) {
+      for (size_t j = 0; j < m; j++) {
+        const double through = k == 0 ? out->D[i * m + j] : 0;
+        out->error =
+            fmax(out->error, fabs(yoke__trial_response(r, k)[i * m + j] - through - y[i * m + j]) /
+                                 (of_y[i] * of_u[j]));
+      }
+    }
+    yoke__mat_mul(n, n, m, out->A, x, next);
+    memcpy(x, next, n * m * sizeof *x);
+  }
+}
+
+yoke_status yoke__trial_error(const yoke_trial* r, size_t n, yoke_realisation* model) {
+  double* work = calloc((2 * MOST_ORDER + r->p + 1) * (r->m + 1) + r->p + r->m, sizeof *work);
+  YOKE_TRY_MEMORY(work);
+  double *of_y = work + (2 * MOST_ORDER + r->p + 1) * (r->m + 1), *of_u = of_y + r->p;
+  find_scales(r, n, of_y, of_u);
+  model->error = 0;
+  find_error(r, n, of_y, of_u, model, work);
+  free(work);
+  return YOKE_OK;
+}
+
+// The model of order out->rank and its error.
+static yoke_status try_order(const yoke_trial* r, const hankel* h, size_t first,
+                             const double of_y[], const double of_u[], yoke_realisation* out,
+                             double* work) {
+  const size_t p = r->p, m = r->m;
+  out->error = 0;
+  if (out->rank > 0) {
+    YOKE_TRY(find_modes(r, h, of_y, out));
+    YOKE_TRY(fit_inputs(r, first, of_y, out, work));
+  }
+  if (first > 0) {
+    // what the first response is beyond C B
+    yoke__mat_mul(p, out->rank, m, out->C, out->B, work);
+    for (size_t i = 0; i < p * m; i++) {
+      out->D[i] = yoke__trial_response(r, 0)[i] - work[i];
+    }
+  }
+  find_error(r, r->n, of_y, of_u, out, work);
+  return YOKE_OK;
+}
+
+// Some response is largest at its end.
+static bool do_grow(const yoke_trial* r, const double of_y[], const double of_u[]) {
+  double early = 0, late = 0;
+  for (size_t k = 0; k < r->n; k++) {
+    for (size_t i = 0; i < r->p * r->m; i++) {
+      const double size = fabs(yoke__trial_response(r, k)[i]) / (of_y[i / r->m] * of_u[i % r->m]);
+      *(4 * k < 3 * r->n ? &early : &late) = fmax(4 * k < 3 * r->n ? early : late, size);
+    }
+  }
+  return late > early;
+}
+
+// The lowest order that answers as the unit does; else the one that comes nearest.
+static yoke_status choose_order(const yoke_trial* r, const hankel* h, size_t first,
+                                const double of_y[], const double of_u[], yoke_realisation* out,
+                                double* work) {
+  const size_t most = h->rows - r->p < MOST_ORDER ? h->rows - r->p : MOST_ORDER;
+  const bool is_growing = do_grow(r, of_y, of_u);
+  size_t best = 0;
+  double least = (double)INFINITY;
+  for (out->rank = 0;; out->rank++) {
+    double radius = 0;
+    YOKE_TRY(try_order(r, h, first, of_y, of_u, out, work));
+    YOKE_TRY(yoke__spectral_radius(out->rank, out->A, &radius));
+    const bool is_likely = radius <= 1 + DRIFT || is_growing;
+    if (out->error <= CLOSE && is_likely) {
+      return YOKE_OK;
+    }
+    if (out->error < least && is_likely) {
+      least = out->error;
+      best = out->rank;
+    }
+    if (out->rank >= most || out->rank >= h->k || h->s[out->rank] <= RANK_DROP * h->s[0]) {
+      break;
+    }
+  }
+  out->rank = best;
+  return try_order(r, h, first, of_y, of_u, out, work);
+}
+
+static yoke_status realise(const yoke_trial* r, yoke_realisation* out) {
+  if (is_algebraic(r) && r->D != NULL) {
+    memcpy(out->D, r->D, r->p * r->m * sizeof *out->D);
+    return YOKE_OK;
+  }
+  const size_t p = r->p, m = r->m, tall = p * r->n, n_modes = hankel_size(r);
+  const size_t n_fit = 2 * tall * MOST_ORDER + tall * m + 2 * p * MOST_ORDER +
+                       yoke__pseudo_inverse_work_size(tall, MOST_ORDER) + 3 * MOST_ORDER * m +
+                       p * m;
+  double* work = calloc(n_modes + n_fit + p + m, sizeof *work);
+  YOKE_TRY_MEMORY(work);
+  double *of_y = work + n_modes + n_fit, *of_u = of_y + p;
+  find_scales(r, r->n, of_y, of_u);
+  if (r->D != NULL) {
+    memcpy(out->D, r->D, p * m * sizeof *out->D);
+  }
+  // what the feedthrough adds to the first response is known, or that response is left out
+  const bool is_known = r->D != NULL || !has_declared_feedthrough(r);
+  for (size_t i = 0; i < p * m && is_known; i++) {
+    yoke__trial_response(r, 0)[i] -= out->D[i];
+  }
+  hankel h;
+  yoke_status status = decompose(r, is_known ? 0 : 1, of_y, of_u, work, &h);
+  for (size_t i = 0; i < p * m && is_known; i++) {
+    yoke__trial_response(r, 0)[i] += out->D[i];
+  }
+  status =
+      status < 0 ? status : choose_order(r, &h, is_known ? 0 : 1, of_y, of_u, out, work + n_modes);
+  free(work);
+  return status;
+}
+
+// exp of [A B; 0 0] h is [A_d B_d; 0 1].
+bool yoke__difference_continuous(double h, yoke_linear_unit* unit) {
+  const size_t n = unit->n_states, m = unit->n_inputs, k = n + m;
+  double *A = unit->A, *B = unit->B;
+  double* M = calloc(2 * k * k + 1, sizeof *M);
+  bool is_good = M != NULL;
+  if (is_good) {
+    double* L = M + k * k;
+    for (size_t i = 0; i < n; i++) {
+      memcpy(M + i * k, A + i * n, n * sizeof *M);
+      memcpy(M + i * k + n, B + i * m, m * sizeof *M);
+    }
+    for (size_t i = n; i < k; i++) {
+      M[i * k + i] = 1;
+    }
+    is_good = yoke__logm(k, M, L) >= 0 && yoke__are_finite(k * k, L);
+    for (size_t i = 0; i < n && is_good; i++) {
+      for (size_t j = 0; j < n; j++) {
+        A[i * n + j] = L[i * k + j] / h;
+      }
+      for (size_t j = 0; j < m; j++) {
+        B[i * m + j] = L[i * k + n + j] / h;
+      }
+    }
+  }
+  free(M);
+  return is_good;
+}
+
+static const char* why_refused(const yoke_trial* r, yoke_status status,
+                               const yoke_realisation* found, yoke_arena* arena) {
+  if (status == YOKE_OK && found->error <= GOOD) {
+    return NULL;
+  }
+  if (status != YOKE_OK) {
+    return "it failed in trial steps with slightly moved inputs";
+  }
+  char text[160];
+  snprintf(text, sizeof text,
+           "its answers to small pulses at the inputs (%g of their size) are not those of a linear "
+           "model of order %d: off by %.2g",
+           PULSE, MOST_ORDER, found->error);
+  (void)r;
+  return yoke__arena_text(arena, text, strlen(text));
+}
+
+static yoke_status fill(yoke_trial* r, yoke_arena* arena, yoke_linear_unit* to) {
+  yoke_realisation found = {
+      .A = yoke__arena_array(arena, (size_t)MOST_ORDER * MOST_ORDER, sizeof(double)),
+      .B = yoke__arena_array(arena, MOST_ORDER * r->m, sizeof(double)),
+      .C = yoke__arena_array(arena, MOST_ORDER * r->p, sizeof(double)),
+      .D = yoke__arena_array(arena, r->p * r->m, sizeof(double))};
+  YOKE_TRY_MEMORY(found.A && found.B && found.C && found.D);
+  bool is_found = false;
+  yoke_status status = yoke__trial_states(r, &found, &is_found);
+  status = status < 0 || is_found ? status : realise(r, &found);
+  if (yoke__status_is_shortage(status)) {
+    return status;
+  }
+  to->why = why_refused(r, status, &found, arena);
+  if (to->why != NULL) {
+    return YOKE_OK;
+  }
+  to->has_model = true;
+  to->n_states = found.rank;
+  to->A = found.A;
+  to->B = found.B;
+  to->C = found.C;
+  to->D = found.D;
+  return YOKE_OK;
+}
+
+yoke_status yoke__difference(const yoke_difference* self, double h, yoke_arena* arena,
+                             yoke_linear_unit* to) {
+  const yoke_system_unit* unit = self->unit;
+  yoke_trial r = {.at = self,
+                  .u = &unit->unit,
+                  .call = h,
+                  .m = unit->unit.n_u,
+                  .p = unit->unit.n_y,
+                  .image_size = yoke__unit_image_size(&unit->unit)};
+  if (r.image_size == 0) {
+    to->why = "it says nothing about its slopes, and cannot go back to try small changes";
+    return YOKE_OK;
+  }
+  if (r.m == 0 || r.p == 0 || (unit->unit.info->flags & YOKE_UNIT_PHYSICAL) != 0) {
+    to->why = "it says nothing about its slopes";
+    return YOKE_OK;
+  }
+  const size_t wide = r.m > r.p ? r.m : r.p;
+  r.lags = HEIGHT / wide > LEAST_LAGS ? HEIGHT / wide : LEAST_LAGS;
+  r.n = 2 * r.lags + 1;
+  yoke_arena room = {0};
+  r.image = yoke__arena_take(&room, r.image_size);
+  r.moved = yoke__arena_array(&room, r.m, sizeof(double));
+  r.y = yoke__arena_array(&room, r.p, sizeof(double));
+  r.noise = yoke__arena_array(&room, r.p, sizeof(double));
+  r.h = yoke__arena_array(&room, r.n * r.p * r.m, sizeof(double));
+  r.D =
+      unit->unit.ops->refresh == NULL ? NULL : yoke__arena_array(&room, r.p * r.m, sizeof(double));
+  yoke_status status = yoke__arena_status(&room);
+  if (status >= 0 && yoke__unit_save(r.u, r.image, r.image_size) < 0) {
+    to->why = "its state could not be saved for trial steps";
+  } else if (status >= 0) {
+    status = respond(&r);
+    if (status < 0 && !yoke__status_is_shortage(status)) {
+      to->why = "it failed in trial steps with slightly moved inputs";
+      status = YOKE_OK;
+    } else if (status >= 0) {
+      status = fill(&r, arena, to);
+    }
+    if (yoke__unit_restore(r.u, r.image, r.image_size) < 0) {
+      to->has_model = false;
+      to->why = "its state could not be restored after trial steps";
+    }
+  }
+  yoke__arena_free(&room);
+  return status;
+}

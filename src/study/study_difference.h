@@ -1,0 +1,34 @@
+// A linear model of a unit that says nothing about its slopes: by differences of its steps.
+//
+//   pulse:     one input is moved by +d and by -d during one call; half the difference of what follows, over d, is
+//              h_1 = C B + D,  h_k = C A^(k-1) B          (Markov parameters)
+//   D:         the same of `refresh`, which moves no state
+//   H_ij:      h_(i+j+1) = U S V^T,  C and A from U, B by least squares on all responses
+//
+// The model is one of the unit's calls, x := A x + B u; the logarithm makes it one of continuous time, x' = A x + B u, unless
+// the unit counts its calls or its solver turns over.
+// Source: J.-N. Juang, R. S. Pappa, An eigensystem realization algorithm, J. Guidance 8 (1985) 620-627.
+#ifndef YOKE_STUDY_DIFFERENCE_H
+#define YOKE_STUDY_DIFFERENCE_H
+
+#include "study/study_linear.h"
+
+#define YOKE_DIFFERENCE_ORDER 40  // states at most
+
+// Where a unit stands, and what of it counts: the rest is taken as 0.
+typedef struct yoke_difference {
+  const yoke_system_unit* unit;
+  double t;
+  const double* u;             // its inputs
+  const bool* is_output_used;  // n_y
+  const bool* is_input_used;   // n_u
+} yoke_difference;
+
+// The model of calls of length h: A, B, C, D of *to, or `why` there is none. The unit stands afterwards as it did before: it must be
+// able to save its state. Fails only for want of memory.
+yoke_status yoke__difference(const yoke_difference* self, double h, yoke_arena* arena,
+                             yoke_linear_unit* to);
+// A and B of calls of length h become those of continuous time. False: they cannot.
+bool yoke__difference_continuous(double h, yoke_linear_unit* unit);
+
+#endif

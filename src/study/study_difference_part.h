@@ -1,0 +1,38 @@
+// Between the files of study_difference: a unit that is tried, and the model that comes of it.
+#ifndef YOKE_STUDY_DIFFERENCE_PART_H
+#define YOKE_STUDY_DIFFERENCE_PART_H
+
+#include "study/study_difference.h"
+
+// Work space of one unit.
+typedef struct yoke_trial {
+  const yoke_difference* at;
+  const yoke_unit* u;
+  double call;           // length [s]
+  size_t m, p, lags, n;  // inputs, outputs, blocks of H, responses that are needed
+  void* image;
+  size_t image_size;
+  double *moved, *y, *h;  // h: n blocks of p x m
+  double* noise;          // p: what round-off makes of a response
+  double* D;              // NULL: not known
+} yoke_trial;
+
+typedef struct yoke_realisation {
+  size_t rank;
+  double *A, *B, *C, *D;
+  double error;
+} yoke_realisation;
+
+// One call with inputs u, k calls after the point. NO_SUPPORT: it was not done, or gave no numbers.
+yoke_status yoke__trial_call(yoke_trial* r, const double u[], size_t k, double y[]);
+// h_(k+1), p x m.
+static inline double* yoke__trial_response(const yoke_trial* r, size_t k) {
+  return r->h + k * r->p * r->m;
+}
+// The largest difference of the first n responses from the model's, over the largest of that output and input.
+yoke_status yoke__trial_error(const yoke_trial* r, size_t n, yoke_realisation* model);
+
+// study_difference_states.c. True: *out is the model, from states that the unit shows; its error is set.
+yoke_status yoke__trial_states(yoke_trial* r, yoke_realisation* out, bool* is_found);
+
+#endif

@@ -1,0 +1,194 @@
+// The largest multiplier of a motion; see study_multiplier.h.
+#include "study/study_multiplier.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base_check.h"
+#include "base/base_status.h"
+#include "linalg/linalg_dense.h"
+
+#define HEIGHT       64     // rows of H, about
+#define WIDTH        120    // columns at most
+#define ROUND_OFF    1e-15  // of a signal, relative to the largest value it has had
+#define CLEAR        1e-9   // share of round-off in a column, at most
+#define RANK_DROP    1e-9
+#define FREE_WITHIN  1e-5  // a defective multiplier of 1 is seen this far off
+#define LEAST_WINDOW 4
+
+typedef struct window {
+  size_t m, n;   // signals; rows left
+  double* rows;  // n x m, scaled; differences if motions without force are left out
+  double* size;  // n: largest of a row
+  double*
+      before;  // n: largest of the signals up to the row, where their differences are looked at; else 0
+  size_t q, first, n_columns;
+} window;
+
+// Signals on one scale; *size of each row.
+static void scale_rows(window* w, const double rows[], size_t n, bool is_difference) {
+  for (size_t j = 0; j < w->m; j++) {
+    double largest = 0, so_far = 0;
+    for (size_t k = 0; k < n; k++) {
+      largest = fmax(largest, fabs(rows[k * w->m + j]));
+    }
+    for (size_t k = 0; k < w->n; k++) {
+      const double now = rows[k * w->m + j], next = is_difference ? rows[(k + 1) * w->m + j] : 0;
+      const double by = largest > 0 ? 1 / largest : 0;
+      so_far = is_difference ? fmax(so_far, fmax(fabs(now), fabs(next)) * by) : 0;
+      w->before[k] = fmax(w->before[k], so_far);
+      w->rows[k * w->m + j] = (is_difference ? next - now : now) * by;
+      w->size[k] = fmax(w->size[k], fabs(w->rows[k * w->m + j]));
+    }
+  }
+}
+
+// The last columns in which motion stands above round-off.
+static void choose_window(window* w) {
+  size_t n_clear = 0;
+  while (n_clear < w->n && w->size[n_clear] > 0 &&
+         w->size[n_clear] * CLEAR >= w->before[n_clear] * ROUND_OFF) {
+    n_clear++;
+  }
+  w->q = HEIGHT / w->m > 1 ? HEIGHT / w->m : 2;
+  while (w->q > 1 && 3 * w->q > n_clear) {
+    w->q--;
+  }
+  // a column ends with the row behind its q rows
+  const size_t end = n_clear > w->q ? n_clear - w->q : 0;
+  w->first = end > WIDTH ? end - WIDTH : 0;
+  w->n_columns = end - w->first;
+}
+
+static double column_size(const window* w, size_t k) {
+  double sum = 0;
+  for (size_t i = 0; i < w->q * w->m; i++) {
+    const double x = w->rows[k * w->m + i];
+    sum += x * x;
+  }
+  return sqrt(sum);
+}
+
+// H0 and H1, height x n_columns; each column of H0 has the length 1.
+static void fill(const window* w, double H0[], double H1[]) {
+  const size_t height = w->q * w->m;
+  for (size_t c = 0; c < w->n_columns; c++) {
+    const double size = column_size(w, w->first + c), by = size > 0 ? 1 / size : 0;
+    for (size_t i = 0; i < height; i++) {
+      H0[i * w->n_columns + c] = by * w->rows[(w->first + c) * w->m + i];
+      H1[i * w->n_columns + c] = by * w->rows[(w->first + c + 1) * w->m + i];
+    }
+  }
+}
+
+// A = U^T H1 V S^-1 (rank x rank), and what U A S V^T leaves of H1, relative. work: rank x n_columns.
+static double reduce(size_t height, size_t width, size_t k, size_t rank, const double U[],
+                     const double s[], const double V[], const double H1[], double A[],
+                     double work[]) {
+  for (size_t i = 0; i < rank; i++) {
+    for (size_t c = 0; c < width; c++) {
+      double sum = 0;
+      for (size_t r = 0; r < height; r++) {
+        sum += U[r * k + i] * H1[r * width + c];
+      }
+      work[i * width + c] = sum;
+    }
+  }
+  for (size_t i = 0; i < rank; i++) {
+    for (size_t j = 0; j < rank; j++) {
+      double sum = 0;
+      for (size_t c = 0; c < width; c++) {
+        sum += work[i * width + c] * V[c * k + j];
+      }
+      A[i * rank + j] = sum / s[j];
+    }
+  }
+  double whole = 0, left = 0;
+  for (size_t c = 0; c < width; c++) {
+    for (size_t r = 0; r < height; r++) {
+      double sum = H1[r * width + c];
+      whole += sum * sum;
+      for (size_t i = 0; i < rank; i++) {
+        double told = 0;
+        for (size_t j = 0; j < rank; j++) {
+          told += A[i * rank + j] * s[j] * V[c * k + j];
+        }
+        sum -= U[r * k + i] * told;
+      }
+      left += sum * sum;
+    }
+  }
+  return whole > 0 ? sqrt(left / whole) : 0;
+}
+
+static yoke_status find_radius(size_t rank, const double A[], size_t n_free, double* radius) {
+  double* re = calloc(2 * rank + 1, sizeof *re);
+  YOKE_TRY_MEMORY(re);
+  double* im = re + rank;
+  const yoke_status status = yoke__eigenvalues(rank, A, re, im);
+  for (size_t i = 0; i < rank && status >= 0; i++) {
+    if (n_free > 0 && hypot(re[i] - 1, im[i]) < FREE_WITHIN) {
+      n_free--;
+    } else {
+      *radius = fmax(*radius, hypot(re[i], im[i]));
+    }
+  }
+  free(re);
+  return status;
+}
+
+// By the largest rows of the first and the last third.
+static double find_growth(const window* w) {
+  const size_t third = w->n / 3;
+  double early = 0, late = 0;
+  for (size_t k = 0; k < third; k++) {
+    early = fmax(early, w->size[k]);
+    late = fmax(late, w->size[w->n - third + k]);
+  }
+  return early > 0 && third > 0 ? pow(late / early, 1 / (double)(w->n - third)) : 0;
+}
+
+static yoke_status decompose(const window* w, size_t n_free, double* room, yoke_multiplier* out) {
+  const size_t height = w->q * w->m, width = w->n_columns, k = height < width ? height : width;
+  double *H0 = room, *H1 = H0 + height * width, *U = H1 + height * width, *s = U + height * k,
+         *V = s + k, *A = V + width * k, *work = A + k * k;
+  fill(w, H0, H1);
+  YOKE_TRY(yoke__svd(height, width, H0, U, s, V, work));
+  while (out->rank < k && s[out->rank] > RANK_DROP * s[0]) {
+    out->rank++;
+  }
+  out->is_full = out->rank == k;
+  out->residual = reduce(height, width, k, out->rank, U, s, V, H1, A, work);
+  return find_radius(out->rank, A, n_free, &out->radius);
+}
+
+yoke_status yoke__multiplier(size_t m, size_t n, const double rows[], size_t n_free,
+                             yoke_multiplier* out) {
+  *out = (yoke_multiplier){0};
+  const bool is_difference = n_free > 0;
+  window w = {.m = m, .n = is_difference && n > 0 ? n - 1 : n};
+  if (m == 0 || w.n < LEAST_WINDOW) {
+    return YOKE_BAD_ARG;
+  }
+  w.rows = calloc(w.n * (m + 2), sizeof *w.rows);
+  YOKE_TRY_MEMORY(w.rows);
+  w.size = w.rows + w.n * m;
+  w.before = w.size + w.n;
+  scale_rows(&w, rows, n, is_difference);
+  choose_window(&w);
+  out->growth = find_growth(&w);
+  yoke_status status = YOKE_OK;
+  if (w.n_columns > 0) {
+    const size_t height = w.q * m, width = w.n_columns, k = height < width ? height : width;
+    const size_t n_svd = yoke__svd_work_size(height, width);
+    double* room = calloc(2 * height * width + (height + width) * k + k + k * k +
+                              (n_svd > k * width ? n_svd : k * width),
+                          sizeof *room);
+    // one multiplier of 1 went with the differences
+    status = room == NULL ? YOKE_NO_MEMORY : decompose(&w, n_free > 0 ? n_free - 1 : 0, room, out);
+    free(room);
+  }
+  free(w.rows);
+  return status;
+}
