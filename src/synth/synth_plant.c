@@ -26,7 +26,7 @@ yoke_synth_system yoke__synth_low_pass(yoke_arena* w, double hz, double damping)
   return yoke__system_rational(w, false, 2, numerator, denominator);
 }
 
-yoke_synth_system yoke__synth_hold(yoke_arena* w, double interval, size_t pade) {
+yoke_synth_system yoke__synth_pade_hold(yoke_arena* w, double interval, size_t pade) {
   pade = pade < 1 ? 1 : pade > YOKE_SYNTH_PADE_MAX ? YOKE_SYNTH_PADE_MAX : pade;
   // N(x), highest power first: 1 + x / 2, 1 + x / 2 + x^2 / 12, 1 + x / 2 + x^2 / 10 + x^3 / 120
   static const double table[YOKE_SYNTH_PADE_MAX][YOKE_SYNTH_PADE_MAX + 1] = {
@@ -71,7 +71,7 @@ static yoke_status check(const yoke_synth_coupling* s, const yoke_sink* sink) {
 
 // K2 H*
 static yoke_synth_system path(yoke_arena* w, const yoke_synth_coupling* s) {
-  return yoke__system_series(w, yoke__synth_hold(w, s->interval, s->pade),
+  return yoke__system_series(w, yoke__synth_pade_hold(w, s->interval, s->pade),
                              yoke__synth_low_pass(w, s->smoother_hz, s->smoother_damping));
 }
 

@@ -29,7 +29,7 @@ yoke_synth_coupling yoke__synth_coupling_default(double interval);
 
 // K2, H*, W_f on their own.
 yoke_synth_system yoke__synth_low_pass(yoke_arena* w, double hz, double damping);
-yoke_synth_system yoke__synth_hold(yoke_arena* w, double interval, size_t pade);
+yoke_synth_system yoke__synth_pade_hold(yoke_arena* w, double interval, size_t pade);
 
 // The plant; it lies in w. YOKE_BAD_INPUT with a message: a setting is out of range. YOKE_NO_MEMORY.
 yoke_status yoke__synth_coupling_plant(yoke_arena* w, const yoke_synth_coupling* settings,

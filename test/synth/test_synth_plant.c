@@ -127,7 +127,7 @@ static void test_published_plant(void** state) {
     yoke_synth_general_plant plant;
     check_ok(yoke__synth_coupling_plant(&w, &s, &plant, &err.sink));
     const yoke_synth_system W = yoke__synth_low_pass(&w, s.band_hz, s.band_damping);
-    const yoke_synth_system H = yoke__synth_hold(&w, s.interval, pade);
+    const yoke_synth_system H = yoke__synth_pade_hold(&w, s.interval, pade);
     const yoke_synth_system K = yoke__synth_low_pass(&w, s.smoother_hz, s.smoother_damping);
     const double points[] = {0, 0.3, 7, 19, 60, 130, 700};
     for (size_t i = 0; i < 7; i++) {
