@@ -11,7 +11,7 @@
 //   DK = -D1121 D1111' (gamma^2 I - D1111 D1111')^-1 D1112 - D1122
 //   BK = -Z L2 + Z (B2 + L12) DK        CK = F2 - DK (C2 + F12)        AK = A + B F - BK (C2 + F12)
 //
-// D22 is left out at first and brought back by K (I + D22 K)^-1.
+// D22 is left out: the caller brings it back by K (I + D22 K)^-1.
 //
 // Sources: K. Glover, J. Doyle, Syst. Control Lett. 11 (1988) 167-172; Zhou, Doyle, Glover, Robust and Optimal Control, 1996,
 // section 17.1.
@@ -213,27 +213,28 @@ yoke_status yoke__central_init(yoke_arena* w, const yoke_synth_general_plant* pl
 
 // ---- one gamma
 
-// X and F of the plant, or, given the dual (A', C', B'), Y and L'. w in the unit of gamma, so that R is not ill-conditioned where gamma is
-// large: B1 / gamma, D11 / gamma, diag(1, 0) instead of diag(gamma^2, 0).
+// X and F of the plant, or, given the dual (A', C', B'), Y and L'. Where gamma is large, w is taken in the unit of gamma, so that R is not
+// ill-conditioned: B1 / unit, D11 / unit, diag((gamma / unit)^2, 0).
 static yoke_status solve_side(yoke_arena* w, yoke_matrix A, yoke_matrix B1, yoke_matrix B2,
                               yoke_matrix C1, yoke_matrix D11, double gamma,
                               yoke_riccati_solution* s) {
   const size_t p1 = C1.n_rows, m1 = B1.n_columns, m2 = B2.n_columns;
+  const double unit = fmax(gamma, 1), level = gamma / unit;
   const yoke_matrix D12 =
       yoke__matrix_above(w, yoke__matrix_zero(w, p1 - m2, m2), yoke__matrix_identity(w, m2, 1));
-  const yoke_matrix D = yoke__matrix_beside(w, yoke__matrix_scale(w, D11, 1 / gamma), D12);
-  const yoke_matrix level =
-      yoke__matrix_blocks(w, yoke__matrix_identity(w, m1, 1), yoke__matrix_zero(w, m1, m2),
-                          yoke__matrix_zero(w, m2, m1), yoke__matrix_zero(w, m2, m2));
+  const yoke_matrix D = yoke__matrix_beside(w, yoke__matrix_scale(w, D11, 1 / unit), D12);
+  const yoke_matrix square = yoke__matrix_blocks(
+      w, yoke__matrix_identity(w, m1, level * level), yoke__matrix_zero(w, m1, m2),
+      yoke__matrix_zero(w, m2, m1), yoke__matrix_zero(w, m2, m2));
   const yoke_riccati problem = {
       .A = A,
-      .B = yoke__matrix_beside(w, yoke__matrix_scale(w, B1, 1 / gamma), B2),
+      .B = yoke__matrix_beside(w, yoke__matrix_scale(w, B1, 1 / unit), B2),
       .Q = yoke__matrix_mul(w, t(w, C1), C1),
       .S = yoke__matrix_mul(w, t(w, C1), D),
-      .R = yoke__matrix_add(w, yoke__matrix_mul(w, t(w, D), D), level, -1)};
+      .R = yoke__matrix_add(w, yoke__matrix_mul(w, t(w, D), D), square, -1)};
   const yoke_status status = yoke__riccati_solve(w, &problem, s);
   for (size_t i = 0; status == YOKE_OK && i < m1 * A.n_rows; i++) {
-    s->F.a[i] /= gamma;
+    s->F.a[i] /= unit;
   }
   return status;
 }
@@ -279,18 +280,11 @@ static yoke_synth_system central_element(yoke_arena* w, const yoke_central* c, d
 }
 
 // Back to the plant's coordinates.
-static yoke_synth_system denormalise(yoke_arena* w, const yoke_central* c, yoke_synth_system K,
-                                     bool* is_singular) {
+static yoke_synth_system denormalise(yoke_arena* w, const yoke_central* c, yoke_synth_system K) {
   const yoke_synth_system own = {false, K.A, yoke__matrix_mul(w, K.B, c->to_y),
                                  yoke__matrix_mul(w, c->to_u, K.C),
                                  yoke__matrix_mul3(w, c->to_u, K.D, c->to_y)};
-  // u = K (y - D22 u): a loop around a plant of gains
-  const yoke_matrix gains =
-      yoke__matrix_blocks(w, yoke__matrix_zero(w, c->m2, c->p2), yoke__matrix_identity(w, c->m2, 1),
-                          yoke__matrix_identity(w, c->p2, 1), yoke__matrix_scale(w, c->D22, -1));
-  const yoke_synth_system whole =
-      yoke__system_loop(w, yoke__system_gain(w, false, gains), own, is_singular);
-  return yoke__system_rescale_time(w, whole, 1 / c->unit);
+  return yoke__system_rescale_time(w, own, 1 / c->unit);
 }
 
 // Whether a status only says that there is no solution for this gamma (BAD_ARG: numbers overflowed).
@@ -328,7 +322,7 @@ static yoke_status try_gamma(yoke_arena* w, const yoke_central* c, double gamma,
   *is_possible = true;
   if (K != NULL) {
     bool is_singular = false;
-    *K = denormalise(w, c, central_element(w, c, gamma, &x, &y, &is_singular), &is_singular);
+    *K = denormalise(w, c, central_element(w, c, gamma, &x, &y, &is_singular));
     *is_possible = !is_singular;
   }
   return YOKE_OK;

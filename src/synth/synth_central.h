@@ -31,7 +31,8 @@ yoke_status yoke__central_init(yoke_arena* w, const yoke_synth_general_plant* pl
 yoke_status yoke__find_fixed_mode(yoke_matrix A, yoke_matrix B, bool is_discrete, bool* is_found,
                                   double* re, double* im);
 
-// Whether there is an element for this gamma; if so, and K is not NULL, the central one, in the plant's own coordinates.
+// Whether there is an element for this gamma; if so, and K is not NULL, the central one, in the plant's own coordinates, but for the
+// plant without D22 (yoke__system_feed_through).
 yoke_status yoke__central_try(yoke_arena* w, const yoke_central* central, double gamma,
                               bool* is_possible, yoke_synth_system* K);
 

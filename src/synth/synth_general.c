@@ -281,19 +281,17 @@ static yoke_status prepare(yoke_arena* w, const yoke_synth_general_plant* plant,
   return why == YOKE_REGULAR ? YOKE_OK : report_irregular(why, frequency, is_discrete, sink);
 }
 
-// K of the plant from that of the continuous one.
+// K of the plant from that of the continuous one without D22. D22 comes back after the map: K may have a pole at z = -1, which
+// would be at infinity before it.
 static yoke_synth_system to_plant(yoke_arena* w, const task* t, yoke_synth_system K,
                                   bool* is_singular) {
   if (!t->plant.system.is_discrete) {
-    return K;
+    return yoke__system_feed_through(w, K, t->central.D22, is_singular);
   }
   yoke_synth_system Kz = yoke__system_bilinear(w, K, is_singular);
+  Kz = yoke__system_feed_through(w, Kz, t->central.D22, is_singular);
   Kz.D = yoke__matrix_add(w, Kz.D, t->F, 1);
-  const size_t n_u = t->plant.n_u, n_y = t->plant.n_y;
-  const yoke_matrix gains =
-      yoke__matrix_blocks(w, yoke__matrix_zero(w, n_u, n_y), yoke__matrix_identity(w, n_u, 1),
-                          yoke__matrix_identity(w, n_y, 1), yoke__matrix_scale(w, t->D22, -1));
-  return yoke__system_loop(w, yoke__system_gain(w, true, gains), Kz, is_singular);
+  return yoke__system_feed_through(w, Kz, t->D22, is_singular);
 }
 
 // ---- gamma

@@ -111,8 +111,8 @@ yoke_status yoke__riccati_solve(yoke_arena* w, const yoke_riccati* p, yoke_ricca
   const yoke_matrix X = t(w, X_t);
   s->X = yoke__matrix_scale(w, yoke__matrix_add(w, X, X_t, 1), 0.5);
   // an X of 0 is rounding of what would be there without S
-  const double rate = yoke__matrix_largest(p->A);
-  s->size = yoke__matrix_largest(X) + (rate > 0 ? yoke__matrix_largest(p->Q) / rate : 0);
+  s->size =
+      yoke__matrix_largest(X) + yoke__matrix_largest(p->Q) / fmax(yoke__matrix_largest(p->A), 1);
   const double skew = yoke__matrix_largest(yoke__matrix_add(w, X, X_t, -1));
   if (!(skew <= SYMMETRIC * s->size)) {
     return YOKE_SINGULAR;

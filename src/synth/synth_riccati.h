@@ -19,7 +19,7 @@ typedef struct yoke_riccati_solution {
   yoke_matrix X, F;  // n x n, m x n
   double residual;   // largest element of the equation's left side, relative to that of its terms
   double least;      // smallest eigenvalue of X
-  double size;       // what rounding of X is to be measured against: |X| + |Q| / |A|
+  double size;       // what rounding of X is to be measured against: |X| + |Q| / max(|A|, 1)
 } yoke_riccati_solution;
 
 // Takes memory. YOKE_SINGULAR: there is no stabilising solution, as far as rounding lets that be told (a residual above 1e-4

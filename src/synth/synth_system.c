@@ -117,6 +117,16 @@ yoke_synth_system yoke__system_loop(yoke_arena* w, yoke_synth_system G, yoke_syn
                              yoke__matrix_add(w, D11, yoke__matrix_mul(w, D12, inputs), 1)};
 }
 
+yoke_synth_system yoke__system_feed_through(yoke_arena* w, yoke_synth_system K, yoke_matrix D,
+                                            bool* is_singular) {
+  // u = K (y - D u): a loop around a plant of gains
+  const size_t n_u = K.D.n_rows, n_y = K.D.n_columns;
+  const yoke_matrix gains =
+      yoke__matrix_blocks(w, yoke__matrix_zero(w, n_u, n_y), yoke__matrix_identity(w, n_u, 1),
+                          yoke__matrix_identity(w, n_y, 1), yoke__matrix_scale(w, D, -1));
+  return yoke__system_loop(w, yoke__system_gain(w, K.is_discrete, gains), K, is_singular);
+}
+
 // ---- changes of variable
 
 static yoke_synth_system to_discrete(yoke_arena* w, yoke_synth_system G, double k,

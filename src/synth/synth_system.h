@@ -34,6 +34,10 @@ yoke_synth_system yoke__system_difference(yoke_arena* w, yoke_synth_system G, yo
 yoke_synth_system yoke__system_loop(yoke_arena* w, yoke_synth_system G, yoke_synth_system K,
                                     bool* is_singular);
 
+// K (I + D K)^-1: the element of a plant with the feedthrough D from u to y, from that of the same plant without it.
+yoke_synth_system yoke__system_feed_through(yoke_arena* w, yoke_synth_system K, yoke_matrix D,
+                                            bool* is_singular);
+
 // To the other kind by z = (1 + s) / (1 - s), which maps the left half-plane onto the unit disk: gains, Hankel singular values
 // and stability stay, frequencies bend. *is_singular: a pole at z = -1 or s = 1 goes to infinity.
 yoke_synth_system yoke__system_bilinear(yoke_arena* w, yoke_synth_system G, bool* is_singular);

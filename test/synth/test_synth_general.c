@@ -112,6 +112,42 @@ static double lost(double gamma) {
   return 1e-16 * gamma * gamma;
 }
 
+// A delay's worth of poles: T = 0 by K = -1 / (z + 1), whose pole at z = -1 is at infinity in between.
+static void test_pole_of_element(void** state) {
+  (void)state;
+  yoke_arena w = {0};
+  const double A[] = {1}, B[] = {1, 1}, C[] = {1, 1}, D[] = {0, 1, 1, 0};
+  const yoke_synth_general_plant plant = {
+      {true, yoke__matrix_from(&w, 1, 1, A), yoke__matrix_from(&w, 1, 2, B),
+       yoke__matrix_from(&w, 2, 1, C), yoke__matrix_from(&w, 2, 2, D)},
+      1,
+      1};
+  const yoke_synth_general_result found = solve(&w, plant);
+  check_between(found.norm, 0, 1e-9);
+  // R has the determinant gamma^2: below the root of rounding no gamma can be told from 0
+  check_between(found.smallest_gamma, 0, 1e-7);
+  double re = 0, im = 0;
+  check_ok(yoke__system_poles(found.K, &re, &im));
+  check_near(re, -1, 1e-6);
+  yoke__arena_free(&w);
+}
+
+// Without states: gains only. D = [0 0.5 0; 0 0 1; 1 0.2 0.3]: y misses half of w, u cannot help, gamma = 0.5.
+static void test_gains(void** state) {
+  (void)state;
+  for (int d = 0; d < 2; d++) {
+    yoke_arena w = {0};
+    const double D[] = {0, 0.5, 0, 0, 0, 1, 1, 0.2, 0.3};
+    const yoke_synth_general_plant plant = {
+        yoke__system_gain(&w, d == 1, yoke__matrix_from(&w, 3, 3, D)), 1, 1};
+    const yoke_synth_general_result found = solve(&w, plant);
+    check_relative(found.smallest_gamma, 0.5, 1e-5);
+    check_relative(found.norm, 0.5, 1e-12);
+    assert_int_equal(found.K.A.n_rows, 0);
+    yoke__arena_free(&w);
+  }
+}
+
 // What the result says of its loop: stable, the norm below gamma and that of a grid, the poles.
 static void check_loop(yoke_arena* w, yoke_synth_general_plant plant,
                        const yoke_synth_general_result* r) {
@@ -432,11 +468,18 @@ static void test_bad_numbers(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_one_zero),     cmocka_unit_test(test_perfect),
-      cmocka_unit_test(test_loop),         cmocka_unit_test(test_invariance),
-      cmocka_unit_test(test_weights),      cmocka_unit_test(test_pole_at_minus_one),
-      cmocka_unit_test(test_region),       cmocka_unit_test(test_not_stabilisable),
-      cmocka_unit_test(test_without_rank), cmocka_unit_test(test_zeros),
+      cmocka_unit_test(test_one_zero),
+      cmocka_unit_test(test_perfect),
+      cmocka_unit_test(test_pole_of_element),
+      cmocka_unit_test(test_gains),
+      cmocka_unit_test(test_loop),
+      cmocka_unit_test(test_invariance),
+      cmocka_unit_test(test_weights),
+      cmocka_unit_test(test_pole_at_minus_one),
+      cmocka_unit_test(test_region),
+      cmocka_unit_test(test_not_stabilisable),
+      cmocka_unit_test(test_without_rank),
+      cmocka_unit_test(test_zeros),
       cmocka_unit_test(test_bad_numbers),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
