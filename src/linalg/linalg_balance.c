@@ -32,10 +32,6 @@ typedef double _Complex number;
 
 extern void dgebal_(const char* job, const int* n, double a[], const int* lda, int* ilo, int* ihi,
                     double scale[], int* info, size_t job_length);
-extern void dgees_(const char* jobvs, const char* sort, int (*select)(const double*, const double*),
-                   const int* n, double a[], const int* lda, int* sdim, double wr[], double wi[],
-                   double vs[], const int* ldvs, double work[], const int* lwork, int bwork[],
-                   int* info, size_t jobvs_length, size_t sort_length);
 extern void dtrsen_(const char* job, const char* compq, const int select[], const int* n,
                     double t[], const int* ldt, double q[], const int* ldq, double wr[],
                     double wi[], int* m, double* s, double* sep, double work[], const int* lwork,

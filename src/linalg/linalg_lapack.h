@@ -17,6 +17,11 @@ extern void dgesvd_(const char* jobu, const char* jobvt, const int* m, const int
 extern void dgelsd_(const int* m, const int* n, const int* nrhs, double a[], const int* lda,
                     double b[], const int* ldb, double s[], const double* rcond, int* rank,
                     double work[], const int* lwork, int iwork[], int* info);
+// Real Schur form; A becomes T.
+extern void dgees_(const char* jobvs, const char* sort, int (*select)(const double*, const double*),
+                   const int* n, double a[], const int* lda, int* sdim, double wr[], double wi[],
+                   double vs[], const int* ldvs, double work[], const int* lwork, int bwork[],
+                   int* info, size_t jobvs_length, size_t sort_length);
 
 #if defined(__GNUC__)
 extern void openblas_set_num_threads(int n) __attribute__((weak));
