@@ -604,7 +604,7 @@ static void advise_by_runs(yoke_synth_study* s) {
   }
   if (file->worst < best->worst) {
     snprintf(as_it_is, sizeof as_it_is,
-             " The file as it is comes nearer, %.3g %%, with an exchange every %g s.",
+             " Better still is the file as it is, %.3g %%, with an exchange every %g s: keep it.",
              100 * file->worst, s->file_interval);
   }
   snprintf(s->advice, sizeof s->advice,

@@ -46,6 +46,7 @@ ends 0 masses.yaml --bond joint --out figures
 has out 'to use it, write in masses.yaml'
 is 'figure and table' test -s figures/synth.svg -a -s figures/synth.csv
 is 'the table has a row per frequency' test "$(lines figures/synth.csv)" -eq 241
+has out 'Better still is the file as it is, '
 # the line for a bond, inserted behind its rate; the other at the top
 line=$(sed -n 's/^  under bonds.joint:  //p' out)
 top=$(sed -n 's/^  at the top:  //p' out)
