@@ -594,6 +594,8 @@ static void advise_by_runs(yoke_synth_study* s) {
   const yoke_synth_trial* best = &s->runs[s->best];
   const yoke_synth_trial* file = &s->runs[YOKE_SYNTH_RUN_FILE];
   const double element = error_of_element(s);
+  const char* signal = s->signals[best->signal];
+  const int n_name = (int)fmin(80, (double)strcspn(signal, " "));
   setting_text(s, s->best, setting, sizeof setting);
   if (!is_element(s->best) && isnan(element)) {
     snprintf(other, sizeof other, "; with the element the run diverges");
@@ -602,12 +604,12 @@ static void advise_by_runs(yoke_synth_study* s) {
   }
   if (file->worst < best->worst) {
     snprintf(as_it_is, sizeof as_it_is,
-             " The file as it is comes nearer, %.3g %%, with an exchange every %g s.",
+             " Better still is the file as it is, %.3g %%, with an exchange every %g s: keep it.",
              100 * file->worst, s->file_interval);
   }
   snprintf(s->advice, sizeof s->advice,
-           "Tried for %g s: %s is best, the worst signal is %.3g %% of its range off%s.%s",
-           s->run_until, setting, 100 * best->worst, other, as_it_is);
+           "Tried for %g s: %s is best, the worst signal, %.*s, is %.3g %% of its range off%s.%s",
+           s->run_until, setting, n_name, signal, 100 * best->worst, other, as_it_is);
 }
 
 static void advise(yoke_synth_study* s) {
