@@ -8,7 +8,7 @@
 #include "synth/synth_element_file.h"
 
 const steering_cut STEERING_WHOLE = {
-    "  car: {model: steering.whole}\n",
+    "  car: {model: steering.whole%s}\n",
     "  - {from: hands.y, to: car.T_s, coupling: {method: hold}}\n",
     {"car.angle", "car.v_rack", "car.yaw_rate", "car.v_y", "car.F_rod"},
 };
@@ -29,7 +29,8 @@ const steering_cut STEERING_FORCE_TO_WHEELS = {
     {"epas.angle", "epas.v_rack", "car.yaw_rate", "car.v_y", "epas.F_rod"},
 };
 
-// Rack and chassis exchange at every internal step: to the cut under test they are one.
+// Rack and chassis exchange at every internal step: to the cut under test they are one. The controller reads the torsion bar at
+// its own 1 ms in all of them.
 #define CAR                                                                                        \
   "  - {from: hands.y, to: rack.T_s, coupling: {method: hold}}\n"                                  \
   "  - {from: rack.v_rack, to: car.v_rack, exchange: 1e-4, coupling: {method: hold}}\n"            \
@@ -42,7 +43,7 @@ const steering_cut STEERING_TORQUE_TO_MOTOR = {
     "  car: {model: steering.chassis}\n",
     CAR "  - {from: motor.w_motor, to: rack.w_motor, %s}\n"
         "  - {from: rack.T_belt, to: motor.T_belt, %s}\n"
-        "  - {from: rack.T_bar, to: motor.T_bar, %s}\n",
+        "  - {from: rack.T_bar, to: motor.T_bar, exchange: 1e-3, coupling: {method: hold}}\n",
     CAR_NAMES,
 };
 
@@ -51,7 +52,7 @@ const steering_cut STEERING_TORQUE_TO_RACK = {
     "  car: {model: steering.chassis}\n",
     CAR "  - {from: rack.v_rack, to: motor.v_rack, %s}\n"
         "  - {from: motor.T_belt, to: rack.T_belt, %s}\n"
-        "  - {from: rack.T_bar, to: motor.T_bar, %s}\n",
+        "  - {from: rack.T_bar, to: motor.T_bar, exchange: 1e-3, coupling: {method: hold}}\n",
     CAR_NAMES,
 };
 
@@ -80,14 +81,16 @@ static void fill_in(char to[], size_t size, const char* text, const char* words)
   assert_true(snprintf(to, size, text, words, words, words) < (int)size);
 }
 
-void steering_run(const steering_cut* cut, steering_manoeuvre manoeuvre, const char* keys,
-                  const char* settings, steering_signals* to) {
+void steering_run(const steering_cut* cut, steering_manoeuvre manoeuvre,
+                  const steering_options* options, steering_signals* to) {
   char units[1024], connections[2048];
-  fill_in(units, sizeof units, cut->units, settings);
-  fill_in(connections, sizeof connections, cut->connections, keys);
-  sim s = sim_open("yoke: 1\ntime: {stop: %g, step: 1e-4}\ninputs: start\nexchange: fresh\n"
+  fill_in(units, sizeof units, cut->units, options->settings != NULL ? options->settings : "");
+  fill_in(connections, sizeof connections, cut->connections,
+          options->keys != NULL ? options->keys : "");
+  sim s = sim_open("yoke: 1\ntime: {stop: %g, step: 1e-4}\ninputs: start\nexchange: %s\n"
                    "units:\n  hands: {model: manoeuvre, with: {%s}}\n%sconnections:\n%s",
-                   manoeuvres[manoeuvre].stop, manoeuvres[manoeuvre].model, units, connections);
+                   manoeuvres[manoeuvre].stop, options->is_stale ? "stale" : "fresh",
+                   manoeuvres[manoeuvre].model, units, connections);
   size_t at[STEERING_SIGNALS];
   for (size_t i = 0; i < STEERING_SIGNALS; i++) {
     at[i] = sim_index(&s, cut->names[i]);

@@ -19,7 +19,7 @@ typedef struct steering_signals {
   double x[STEERING_SIGNALS][STEERING_MAX];
 } steering_signals;
 
-// A cut: units and connections as text. "%s" in it stands for the keys of its coupled connections.
+// A cut: units and connections as text. "%s" stands for settings in the units, for keys in the coupled connections.
 typedef struct steering_cut {
   const char* units;
   const char* connections;
@@ -33,9 +33,14 @@ extern const steering_cut STEERING_TORQUE_TO_MOTOR;  // belt: motor | rack and c
 extern const steering_cut STEERING_TORQUE_TO_RACK;   // the same, torque the other way
 extern const steering_cut STEERING_CONTROLLER_CUT;
 
-// Runs it with `keys`, e.g. "exchange: 0.005, coupling: {method: hold}", settings being more lines of the file, or "".
-void steering_run(const steering_cut* cut, steering_manoeuvre manoeuvre, const char* keys,
-                  const char* settings, steering_signals* to);
+typedef struct steering_options {
+  const char* keys;  // of the coupled connections: "exchange: 0.005, coupling: {method: hold}"
+  const char*
+      settings;  // of the units that have the gear of the motor: ", with: {i_motor: 8e-3}"; NULL: none
+  bool is_stale;  // else fresh
+} steering_options;
+void steering_run(const steering_cut* cut, steering_manoeuvre manoeuvre,
+                  const steering_options* options, steering_signals* to);
 // Root of the mean square error over the range of the reference; infinite if it was lost.
 void steering_errors(const steering_signals* got, const steering_signals* want,
                      double errors[STEERING_SIGNALS]);
