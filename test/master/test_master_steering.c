@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "support/check.h"
@@ -110,7 +111,13 @@ static const row rows[] = {
     {STEERING_M2, 20, L, {.0092, .0109, .0110, .0128, .0125}},
 };
 
-static char folder[] = "/tmp/yoke-test-steering-XXXXXX";
+#define FOLDER "/tmp/yoke-test-steering-XXXXXX"
+static char folder[sizeof FOLDER];
+
+static void make_folder(void) {
+  memcpy(folder, FOLDER, sizeof folder);
+  assert_non_null(mkdtemp(folder));
+}
 
 static void element_path(char path[128], method by, int interval_ms) {
   snprintf(path, 128, "%s/%s_%d.json", folder, method_names[by], interval_ms);
@@ -153,11 +160,11 @@ static bool check_row(const row* r) {
 static void test_HI_11_table(void** state) {
   (void)state;
   char path[128];
-  assert_non_null(mkdtemp(folder));
+  make_folder();
   for (int ms = 5; ms <= 20; ms += 5) {
     for (method by = T; by <= L; by++) {
       element_path(path, by, ms);
-      steering_write_element(path, by == T ? 'T' : 'L', ms * 1e-3);
+      steering_write_element(path, by == T ? 'T' : 'L', ms * 1e-3, 0, 0);
     }
   }
   size_t n_bad = 0;
@@ -291,12 +298,48 @@ static void test_HI_11_parabolas(void** state) {
   }
 }
 
+// HI-12, the rows without a predictor: 5 ms, delayed by 10 ms each way, within 15 %.
+static void test_HI_12_delay(void** state) {
+  (void)state;
+  static const struct {
+    steering_manoeuvre manoeuvre;
+    bool is_element;
+    double want[STEERING_SIGNALS];
+  } delayed[] = {
+      {STEERING_M0, false, {.0752, .0742, .0832, .0838, .0850}},
+      {STEERING_M0, true, {.0078, .0080, .0095, .0093, .0100}},
+      {STEERING_M2, false, {.0379, .0400, .0441, .0486, .0433}},
+      {STEERING_M2, true, {.0044, .0053, .0059, .0073, .0070}},
+  };
+  make_folder();
+  char path[128], keys[256];
+  element_path(path, L, 5);
+  steering_write_element(path, 'L', 0.005, 100, 0.01);
+  for (size_t i = 0; i < sizeof delayed / sizeof *delayed; i++) {
+    double errors[STEERING_SIGNALS];
+    snprintf(keys, sizeof keys, "exchange: 0.005, delay: 0.01, coupling: {method: %s%s}",
+             delayed[i].is_element ? "hinf, element: " : "hold", delayed[i].is_element ? path : "");
+    steering_run(&STEERING_FORCE_TO_RACK, delayed[i].manoeuvre, &(steering_options){.keys = keys},
+                 &got);
+    steering_errors(&got, &whole[delayed[i].manoeuvre], errors);
+    print_message("M%d, 10 ms late, %s: %.4f %.4f %.4f %.4f %.4f\n", (int)delayed[i].manoeuvre,
+                  delayed[i].is_element ? "L" : "ZOH", errors[0], errors[1], errors[2], errors[3],
+                  errors[4]);
+    for (size_t j = 0; j < STEERING_SIGNALS; j++) {
+      check_near(errors[j], delayed[i].want[j], 0.15 * delayed[i].want[j]);
+    }
+  }
+  unlink(path);
+  rmdir(folder);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_HI_11_peaks),   cmocka_unit_test(test_HI_11_cut_is_whole),
-      cmocka_unit_test(test_HI_11_table),   cmocka_unit_test(test_HI_11_parabolas),
-      cmocka_unit_test(test_HI_11_tie_rod), cmocka_unit_test(test_HI_11_controller),
-      cmocka_unit_test(test_belt),          cmocka_unit_test(test_belt_short_gear),
+      cmocka_unit_test(test_HI_11_peaks),     cmocka_unit_test(test_HI_11_cut_is_whole),
+      cmocka_unit_test(test_HI_11_table),     cmocka_unit_test(test_HI_11_parabolas),
+      cmocka_unit_test(test_HI_11_tie_rod),   cmocka_unit_test(test_HI_11_controller),
+      cmocka_unit_test(test_HI_12_delay),     cmocka_unit_test(test_belt),
+      cmocka_unit_test(test_belt_short_gear),
   };
   return cmocka_run_group_tests(tests, prepare, NULL);
 }

@@ -122,10 +122,15 @@ void steering_errors(const steering_signals* got, const steering_signals* want,
   }
 }
 
-void steering_write_element(const char* path, char recipe, double interval) {
+void steering_write_element(const char* path, char recipe, double interval, double smoother_hz,
+                            double delay) {
   yoke_synth_settings settings = yoke__synth_settings_default(
       recipe == 'T' ? YOKE_RECIPE_T : YOKE_RECIPE_L, interval, STEERING_STEP);
   settings.band_hz = 3;
+  settings.delay = delay;
+  if (smoother_hz > 0) {
+    settings.smoother_hz = smoother_hz;
+  }
   yoke_synth_design design;
   check_ok(yoke__synth_design(&settings, YOKE_SYNTH_SWEEPS, &design, NULL));
   check_ok(yoke__synth_element_write(path, &design, NULL));

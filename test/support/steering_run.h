@@ -45,7 +45,9 @@ void steering_run(const steering_cut* cut, steering_manoeuvre manoeuvre,
 void steering_errors(const steering_signals* got, const steering_signals* want,
                      double errors[STEERING_SIGNALS]);
 
-// An element of recipe T or L with a band of 3 Hz, designed and written to `path`, for Dt and calls of 0.1 ms.
-void steering_write_element(const char* path, char recipe, double interval);
+// An element of recipe T or L with a band of 3 Hz, designed and written to `path`, for Dt and calls of 0.1 ms. smoother_hz 0: that of
+// the recipe.
+void steering_write_element(const char* path, char recipe, double interval, double smoother_hz,
+                            double delay);
 
 #endif
