@@ -13,7 +13,7 @@
 //
 // Semi-implicit Euler, torque of the motor before its speed, speeds before positions; bristles z implicit, since sigma0 |v| / g is fast: the new z is
 // (z + h v) / (1 + h sigma0 |v| / g). An end of a spring that is in another unit is the integral of the speed received.
-// Source: W. Chen, licentiate thesis, KTH 2019, for the mechanics; HINF specification 10.1 and 10.4 for all numbers.
+// Source: W. Chen, licentiate thesis, Chalmers 2019, for the mechanics; HINF specification 10.1 and 10.4 for all numbers.
 #include "models/steering/steering_parts.h"
 
 #include <math.h>
