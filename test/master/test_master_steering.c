@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "support/check.h"
@@ -55,129 +54,15 @@ static void test_HI_11_cut_is_whole(void** state) {
   }
 }
 
-// ---- table 10.5
-
-typedef enum method { ZOH, FOH, SOH, T, L, N_METHODS } method;
-static const char* const method_names[] = {"ZOH", "FOH", "SOH", "T", "L"};
-
-typedef struct row {
-  steering_manoeuvre manoeuvre;
-  int interval_ms;
-  method method;
-  double errors[STEERING_SIGNALS];  // of the first one 0: diverges; of others 0: not published
-} row;
-
-#define DIVERGES                                                                                   \
-  { 0 }
-static const row rows[] = {
-    {STEERING_M0, 5, ZOH, {.0126, .0142, .0163, .0163, .0167}},
-    {STEERING_M0, 5, FOH, {.0003, .0005, .0004, .0004, .0006}},
-    {STEERING_M0, 5, SOH, DIVERGES},
-    {STEERING_M0, 5, T, {.0093, .0115, .0122, .0118, .0127}},
-    {STEERING_M0, 5, L, {.0015, .0016, .0017, .0017, .0020}},
-    {STEERING_M0, 10, ZOH, {.0262, .0282, .0309, .0311, .0316}},
-    {STEERING_M0, 10, FOH, {.0011, .0016, .0014, .0013, .0017}},
-    {STEERING_M0, 10, SOH, DIVERGES},
-    {STEERING_M0, 10, T, {.0098, .0143, .0114, .0110, .0118}},
-    {STEERING_M0, 10, L, {.0060, .0062, .0077, .0075, .0080}},
-    {STEERING_M0, 15, ZOH, {.0414, .0434, .0469, .0472, .0480}},
-    {STEERING_M0, 15, FOH, {.0023, .0060, .0029, .0028, .0060}},
-    {STEERING_M0, 15, SOH, DIVERGES},
-    {STEERING_M0, 15, T, {.0128, .0179, .0134, .0129, .0138}},
-    {STEERING_M0, 15, L, {.0118, .0242, .0153, .0149, .0684}},
-    {STEERING_M0, 20, ZOH, {.0580, .0599, .0643, .0646, .0657}},
-    {STEERING_M0, 20, FOH, DIVERGES},
-    {STEERING_M0, 20, SOH, DIVERGES},
-    {STEERING_M0, 20, T, {.0181, .0229, .0184, .0178, .0189}},
-    {STEERING_M0, 20, L, {.0164, .0172, .0197, .0191, .0204}},
-    {STEERING_M1, 10, ZOH, {.0178, .0173, .0183, .0177, .0186}},
-    {STEERING_M1, 10, FOH, {.0006, .0009, .0006, .0006, .0008}},
-    {STEERING_M1, 10, T, {.0082, .0097, .0060, .0057, .0062}},
-    {STEERING_M1, 10, L, {.0055, .0042, .0041, .0040, .0043}},
-    {STEERING_M1, 20, ZOH, {.0383, .0353, .0372, .0362, .0378}},
-    {STEERING_M1, 20, FOH, DIVERGES},
-    {STEERING_M1, 20, T, {.0106, .0133, .0085, .0082, .0088}},
-    {STEERING_M1, 20, L, {.0137, .0110, .0102, .0097, .0106}},
-    {STEERING_M2, 10, ZOH, {.0135, .0163, .0166, .0183, .0164}},
-    {STEERING_M2, 10, FOH, {.0006, .0018, .0009, .0011, .0015}},
-    {STEERING_M2, 10, T, {.0055, .0095, .0060, .0066, .0062}},
-    {STEERING_M2, 10, L, {.0035, .0039, .0044, .0051, .0050}},
-    {STEERING_M2, 15, FOH, {.0013, .0103, .0019, .0024, .0090}},
-    {STEERING_M2, 15, T, {.0076, .0123, .0071, .0080, .0073}},
-    {STEERING_M2, 15, L, {-1, .2924, -1, -1, .8577}},
-    {STEERING_M2, 20, ZOH, {.0294, .0335, .0343, .0379, .0338}},
-    {STEERING_M2, 20, FOH, DIVERGES},
-    {STEERING_M2, 20, T, {.0101, .0162, .0099, .0112, .0103}},
-    {STEERING_M2, 20, L, {.0092, .0109, .0110, .0128, .0125}},
-};
-
-#define FOLDER "/tmp/yoke-test-steering-XXXXXX"
-static char folder[sizeof FOLDER];
-
-static void make_folder(void) {
-  memcpy(folder, FOLDER, sizeof folder);
-  assert_non_null(mkdtemp(folder));
-}
-
-static void element_path(char path[128], method by, int interval_ms) {
-  snprintf(path, 128, "%s/%s_%d.json", folder, method_names[by], interval_ms);
-}
-
-static void couple(const row* r, char keys[256]) {
-  const double interval = r->interval_ms * 1e-3;
-  char path[128];
-  if (r->method == T || r->method == L) {
-    element_path(path, r->method, r->interval_ms);
-    snprintf(keys, 256, "exchange: %g, coupling: {method: hinf, element: %s}", interval, path);
-  } else {
-    snprintf(keys, 256, "exchange: %g, coupling: {method: hold, order: %d}", interval,
-             (int)r->method);
-  }
-}
-
-// HI-11: 5 % or 0.0005.
-static bool is_close(double got_error, double want) {
-  return want < 0 || fabs(got_error - want) <= fmax(0.05 * want, 5e-4);
-}
-
-static bool check_row(const row* r) {
-  char keys[256];
-  double errors[STEERING_SIGNALS];
-  couple(r, keys);
-  steering_run(&STEERING_FORCE_TO_RACK, r->manoeuvre, &(steering_options){.keys = keys}, &got);
-  steering_errors(&got, &whole[r->manoeuvre], errors);
-  const bool diverges = r->errors[0] == 0;
-  bool is_good = !diverges || got.is_lost || errors[1] > 1;
-  for (size_t i = 0; i < STEERING_SIGNALS && !diverges; i++) {
-    is_good = is_good && is_close(errors[i], r->errors[i]);
-  }
-  print_message("M%d %2d ms %-3s %.4f %.4f %.4f %.4f %.4f%s\n", (int)r->manoeuvre, r->interval_ms,
-                method_names[r->method], errors[0], errors[1], errors[2], errors[3], errors[4],
-                is_good ? "" : "  <- not as published");
-  return is_good;
-}
-
 static void test_HI_11_table(void** state) {
   (void)state;
-  char path[128];
-  make_folder();
-  for (int ms = 5; ms <= 20; ms += 5) {
-    for (method by = T; by <= L; by++) {
-      element_path(path, by, ms);
-      steering_write_element(path, by == T ? 'T' : 'L', ms * 1e-3, 0, 0);
-    }
-  }
   size_t n_bad = 0;
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    n_bad += !check_row(&rows[i]);
+  steering_elements_make();
+  for (size_t i = 0; i < steering_n_rows; i++) {
+    const steering_row* r = &steering_rows[i];
+    n_bad += !steering_check_row(r, &STEERING_FORCE_TO_RACK, false, &whole[r->manoeuvre], &got);
   }
-  for (int ms = 5; ms <= 20; ms += 5) {
-    for (method by = T; by <= L; by++) {
-      element_path(path, by, ms);
-      unlink(path);
-    }
-  }
-  rmdir(folder);
+  steering_elements_remove();
   assert_int_equal(n_bad, 0);
 }
 
@@ -211,8 +96,8 @@ static void check_cut(const char* title, const variant* v, const published want[
   for (size_t i = 0; i < n; i++) {
     double errors[STEERING_SIGNALS];
     run_cut(v, want[i].interval_ms * 1e-3, &whole[STEERING_M0], errors);
-    assert_true(is_close(errors[0], want[i].angle));
-    assert_true(want[i].rack_speed == 0 || is_close(errors[1], want[i].rack_speed));
+    assert_true(steering_is_close(errors[0], want[i].angle));
+    assert_true(want[i].rack_speed == 0 || steering_is_close(errors[1], want[i].rack_speed));
   }
 }
 
@@ -311,9 +196,9 @@ static void test_HI_12_delay(void** state) {
       {STEERING_M2, false, {.0379, .0400, .0441, .0486, .0433}},
       {STEERING_M2, true, {.0044, .0053, .0059, .0073, .0070}},
   };
-  make_folder();
-  char path[128], keys[256];
-  element_path(path, L, 5);
+  char folder[] = "/tmp/yoke-test-steering-XXXXXX", path[128], keys[256];
+  assert_non_null(mkdtemp(folder));
+  snprintf(path, sizeof path, "%s/delayed.json", folder);
   steering_write_element(path, 'L', 0.005, 100, 0.01);
   for (size_t i = 0; i < sizeof delayed / sizeof *delayed; i++) {
     double errors[STEERING_SIGNALS];

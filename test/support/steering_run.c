@@ -1,7 +1,11 @@
+#define _POSIX_C_SOURCE 200809L  // mkdtemp
 #include "support/steering_run.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "support/check.h"
 #include "support/sim.h"
@@ -134,4 +138,118 @@ void steering_write_element(const char* path, char recipe, double interval, doub
   yoke_synth_design design;
   check_ok(yoke__synth_design(&settings, YOKE_SYNTH_SWEEPS, &design, NULL));
   check_ok(yoke__synth_element_write(path, &design, NULL));
+}
+
+// ---- table 10.5
+
+#define DIVERGES                                                                                   \
+  { 0 }
+const steering_row steering_rows[] = {
+    {STEERING_M0, 5, STEERING_ZOH, {.0126, .0142, .0163, .0163, .0167}},
+    {STEERING_M0, 5, STEERING_FOH, {.0003, .0005, .0004, .0004, .0006}},
+    {STEERING_M0, 5, STEERING_SOH, DIVERGES},
+    {STEERING_M0, 5, STEERING_T, {.0093, .0115, .0122, .0118, .0127}},
+    {STEERING_M0, 5, STEERING_L, {.0015, .0016, .0017, .0017, .0020}},
+    {STEERING_M0, 10, STEERING_ZOH, {.0262, .0282, .0309, .0311, .0316}},
+    {STEERING_M0, 10, STEERING_FOH, {.0011, .0016, .0014, .0013, .0017}},
+    {STEERING_M0, 10, STEERING_SOH, DIVERGES},
+    {STEERING_M0, 10, STEERING_T, {.0098, .0143, .0114, .0110, .0118}},
+    {STEERING_M0, 10, STEERING_L, {.0060, .0062, .0077, .0075, .0080}},
+    {STEERING_M0, 15, STEERING_ZOH, {.0414, .0434, .0469, .0472, .0480}},
+    {STEERING_M0, 15, STEERING_FOH, {.0023, .0060, .0029, .0028, .0060}},
+    {STEERING_M0, 15, STEERING_SOH, DIVERGES},
+    {STEERING_M0, 15, STEERING_T, {.0128, .0179, .0134, .0129, .0138}},
+    {STEERING_M0, 15, STEERING_L, {.0118, .0242, .0153, .0149, .0684}},
+    {STEERING_M0, 20, STEERING_ZOH, {.0580, .0599, .0643, .0646, .0657}},
+    {STEERING_M0, 20, STEERING_FOH, DIVERGES},
+    {STEERING_M0, 20, STEERING_SOH, DIVERGES},
+    {STEERING_M0, 20, STEERING_T, {.0181, .0229, .0184, .0178, .0189}},
+    {STEERING_M0, 20, STEERING_L, {.0164, .0172, .0197, .0191, .0204}},
+    {STEERING_M1, 10, STEERING_ZOH, {.0178, .0173, .0183, .0177, .0186}},
+    {STEERING_M1, 10, STEERING_FOH, {.0006, .0009, .0006, .0006, .0008}},
+    {STEERING_M1, 10, STEERING_T, {.0082, .0097, .0060, .0057, .0062}},
+    {STEERING_M1, 10, STEERING_L, {.0055, .0042, .0041, .0040, .0043}},
+    {STEERING_M1, 20, STEERING_ZOH, {.0383, .0353, .0372, .0362, .0378}},
+    {STEERING_M1, 20, STEERING_FOH, DIVERGES},
+    {STEERING_M1, 20, STEERING_T, {.0106, .0133, .0085, .0082, .0088}},
+    {STEERING_M1, 20, STEERING_L, {.0137, .0110, .0102, .0097, .0106}},
+    {STEERING_M2, 10, STEERING_ZOH, {.0135, .0163, .0166, .0183, .0164}},
+    {STEERING_M2, 10, STEERING_FOH, {.0006, .0018, .0009, .0011, .0015}},
+    {STEERING_M2, 10, STEERING_T, {.0055, .0095, .0060, .0066, .0062}},
+    {STEERING_M2, 10, STEERING_L, {.0035, .0039, .0044, .0051, .0050}},
+    {STEERING_M2, 15, STEERING_FOH, {.0013, .0103, .0019, .0024, .0090}},
+    {STEERING_M2, 15, STEERING_T, {.0076, .0123, .0071, .0080, .0073}},
+    {STEERING_M2, 15, STEERING_L, {-1, .2924, -1, -1, .8577}},
+    {STEERING_M2, 20, STEERING_ZOH, {.0294, .0335, .0343, .0379, .0338}},
+    {STEERING_M2, 20, STEERING_FOH, DIVERGES},
+    {STEERING_M2, 20, STEERING_T, {.0101, .0162, .0099, .0112, .0103}},
+    {STEERING_M2, 20, STEERING_L, {.0092, .0109, .0110, .0128, .0125}},
+};
+const size_t steering_n_rows = sizeof steering_rows / sizeof *steering_rows;
+
+static const char* const method_names[] = {"ZOH", "FOH", "SOH", "T", "L"};
+
+#define FOLDER "/tmp/yoke-test-steering-XXXXXX"
+static char folder[sizeof FOLDER];
+
+static void element_path(char path[128], steering_method by, int interval_ms) {
+  snprintf(path, 128, "%s/%s_%d.json", folder, method_names[by], interval_ms);
+}
+
+void steering_elements_make(void) {
+  char path[128];
+  memcpy(folder, FOLDER, sizeof folder);
+  assert_non_null(mkdtemp(folder));
+  for (int ms = 5; ms <= 20; ms += 5) {
+    for (steering_method by = STEERING_T; by <= STEERING_L; by++) {
+      element_path(path, by, ms);
+      steering_write_element(path, by == STEERING_T ? 'T' : 'L', ms * 1e-3, 0, 0);
+    }
+  }
+}
+
+void steering_elements_remove(void) {
+  char path[128];
+  for (int ms = 5; ms <= 20; ms += 5) {
+    for (steering_method by = STEERING_T; by <= STEERING_L; by++) {
+      element_path(path, by, ms);
+      unlink(path);
+    }
+  }
+  rmdir(folder);
+}
+
+static void couple(const steering_row* r, char keys[256]) {
+  const double interval = r->interval_ms * 1e-3;
+  char path[128];
+  if (r->method == STEERING_T || r->method == STEERING_L) {
+    element_path(path, r->method, r->interval_ms);
+    snprintf(keys, 256, "exchange: %g, coupling: {method: hinf, element: %s}", interval, path);
+  } else {
+    snprintf(keys, 256, "exchange: %g, coupling: {method: hold, order: %d}", interval,
+             (int)r->method);
+  }
+}
+
+bool steering_is_close(double error, double want) {
+  return want < 0 || fabs(error - want) <= fmax(0.05 * want, 5e-4);
+}
+
+bool steering_check_row(const steering_row* r, const steering_cut* cut, bool is_stale,
+                        const steering_signals* reference, steering_signals* got) {
+  char keys[256];
+  double errors[STEERING_SIGNALS];
+  couple(r, keys);
+  const steering_options options = {.keys = keys, .is_stale = is_stale};
+  steering_run(cut, r->manoeuvre, &options, got);
+  steering_errors(got, reference, errors);
+  const bool diverges = r->errors[0] == 0;
+  bool is_good = !diverges || got->is_lost || errors[1] > 1;
+  for (size_t i = 0; i < STEERING_SIGNALS && !diverges; i++) {
+    is_good = is_good && steering_is_close(errors[i], r->errors[i]);
+  }
+  print_message("M%d %2d ms %-3s %.4f %.4f %.4f %.4f %.4f%s\n", (int)r->manoeuvre, r->interval_ms,
+                method_names[r->method], errors[0], errors[1], errors[2], errors[3], errors[4],
+                is_good ? "" : "  <- not as published");
+  return is_good;
 }

@@ -50,4 +50,32 @@ void steering_errors(const steering_signals* got, const steering_signals* want,
 void steering_write_element(const char* path, char recipe, double interval, double smoother_hz,
                             double delay);
 
+// ---- table 10.5 of the specification
+
+typedef enum steering_method {
+  STEERING_ZOH,
+  STEERING_FOH,
+  STEERING_SOH,
+  STEERING_T,
+  STEERING_L,
+} steering_method;
+
+typedef struct steering_row {
+  steering_manoeuvre manoeuvre;
+  int interval_ms;
+  steering_method method;
+  double errors[STEERING_SIGNALS];  // the first one 0: diverges; below 0: not published
+} steering_row;
+extern const steering_row steering_rows[];
+extern const size_t steering_n_rows;
+
+// The elements of all rows in a temporary folder.
+void steering_elements_make(void);
+void steering_elements_remove(void);
+// HI-11: within 5 % or 0.0005.
+bool steering_is_close(double error, double want);
+// Runs a row, prints its errors, and says whether they are as published.
+bool steering_check_row(const steering_row* row, const steering_cut* cut, bool is_stale,
+                        const steering_signals* reference, steering_signals* got);
+
 #endif
