@@ -50,29 +50,31 @@
   STATE(w_wheel, "rad/s", "speed of the steer angle"), STATE(alpha_f, "rad", "slip angle, front"), \
       STATE(alpha_r, "rad", "slip angle, rear")
 
-#define FRICTION(name_, member_, force_, speed_, stiffness_, damping_, F_c_, F_s_, v_s_, s0_, s1_, \
-                 s2_)                                                                              \
-  ROW(name_ "_coulomb", member_.coulomb, force_, "F_c: friction of motion", YOKE_PARAMETER, 0,     \
-      F_c_),                                                                                       \
-      ROW(name_ "_stiction", member_.stiction, force_, "F_s: largest friction at rest",            \
-          YOKE_PARAMETER, 0, F_s_),                                                                \
-      ROW(name_ "_stribeck", member_.stribeck, speed_, "v_s: speed at which stiction fades",       \
-          YOKE_PARAMETER, 0, v_s_),                                                                \
-      ROW(name_ "_sigma0", member_.sigma0, stiffness_, "stiffness of the bristles",                \
-          YOKE_PARAMETER, 0, s0_),                                                                 \
-      ROW(name_ "_sigma1", member_.sigma1, damping_, "damping of the bristles", YOKE_PARAMETER, 0, \
-          s1_),                                                                                    \
-      ROW(name_ "_sigma2", member_.sigma2, damping_, "viscous friction", YOKE_PARAMETER, 0, s2_)
+// a setting with a name of its own
+#define NAMED(name_, member_, dim_, text_, start_)                                                 \
+  ROW(name_, member_, dim_, text_, YOKE_PARAMETER, 0, start_)
+
+#define FRICTION_SETTINGS                                                                          \
+  NAMED("column_coulomb", column.coulomb, "N.m", "F_c: friction of motion", 0.25),                 \
+      NAMED("column_stiction", column.stiction, "N.m", "F_s: largest friction at rest", 0.35),     \
+      NAMED("column_stribeck", column.stribeck, "rad/s", "v_s: speed at which stiction fades",     \
+            0.1),                                                                                  \
+      NAMED("column_sigma0", column.sigma0, "N.m/rad", "stiffness of the bristles", 40.0),         \
+      NAMED("column_sigma1", column.sigma1, "N.m.s/rad", "damping of the bristles", 0.4),          \
+      NAMED("column_sigma2", column.sigma2, "N.m.s/rad", "viscous friction", 0.02),                \
+      NAMED("rack_coulomb", rack.coulomb, "N", "F_c: friction of motion", 80.0),                   \
+      NAMED("rack_stiction", rack.stiction, "N", "F_s: largest friction at rest", 110.0),          \
+      NAMED("rack_stribeck", rack.stribeck, "m/s", "v_s: speed at which stiction fades", 0.005),   \
+      NAMED("rack_sigma0", rack.sigma0, "N/m", "stiffness of the bristles", 4e5),                  \
+      NAMED("rack_sigma1", rack.sigma1, "N.s/m", "damping of the bristles", 900.0),                \
+      NAMED("rack_sigma2", rack.sigma2, "N.s/m", "viscous friction", 150.0)
 
 #define RACK_SETTINGS                                                                              \
   SETTING(J_column, "kg.m2", "inertia of steering wheel and column", 0.04),                        \
       SETTING(k_bar, "N.m/rad", "stiffness of the torsion bar", 143.0),                            \
       SETTING(c_bar, "N.m.s/rad", "damping of the torsion bar", 0.4),                              \
       SETTING(i_pinion, "m/rad", "way of the rack per angle of the pinion", 0.0088),               \
-      FRICTION("column", column, "N.m", "rad/s", "N.m/rad", "N.m.s/rad", 0.25, 0.35, 0.1, 40.0,    \
-               0.4, 0.02),                                                                         \
-      FRICTION("rack", rack, "N", "m/s", "N/m", "N.s/m", 80.0, 110.0, 0.005, 4e5, 900.0, 150.0),   \
-      SETTING(m_rack, "kg", "mass of the rack", 3.0)
+      FRICTION_SETTINGS, SETTING(m_rack, "kg", "mass of the rack", 3.0)
 
 #define BELT_SETTINGS                                                                              \
   SETTING(i_motor, "m/rad", "way of the rack per angle of the motor: belt and ball screw",         \

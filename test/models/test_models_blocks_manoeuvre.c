@@ -36,7 +36,8 @@ static void test_values(void** state) {
   open_kind(&d, CHIRP, 1.5, 0.1, 1.0);
   trial_set(&d, "duration", 20.0);
   trial_start(&d, 0.0);
-  for (double t = 0.0; t < 20.0; t += 0.37) {
+  for (int k = 0; k < 54; k++) {
+    const double t = 0.37 * k;
     check_near(at(&d, t), 1.5 * sin(2.0 * pi * (0.1 * t + 0.9 * t * t / 40.0)), 1e-12);
   }
   check_near(at(&d, 20.0), 0.0, 0.0);
@@ -48,7 +49,8 @@ static void test_values(void** state) {
   trial_start(&d, 0.0);
   int n_crossings = 0;
   double first = 0.0, last = 0.0;
-  for (double t = 4.0; t < 6.0; t += 1e-5) {
+  for (int k = 0; k < 200000; k++) {
+    const double t = 4.0 + 1e-5 * k;
     if ((at(&d, t) < 0.0) != (at(&d, t + 1e-5) < 0.0)) {
       last = t;
       first = n_crossings == 0 ? t : first;

@@ -175,7 +175,7 @@ static void propose(const double J[], const double r[], double damping, double A
                     double step[N_P]) {
   double work[2 * N_P];
   memcpy(A, J, sizeof(double) * N_R * N_P);
-  memset(A + N_R * N_P, 0, sizeof(double) * N_P * N_P);
+  memset(&A[(size_t)N_R * N_P], 0, sizeof(double) * N_P * N_P);
   memcpy(b, r, sizeof(double) * N_R);
   for (size_t i = 0; i < N_P; i++) {
     double norm = 0;
