@@ -66,6 +66,35 @@ static void test_HI_11_table(void** state) {
   assert_int_equal(n_bad, 0);
 }
 
+// Below the table: the energy residual of the tie rod tells the methods apart, and shows the ringing of L at 15 ms that angle and
+// yaw rate hide.
+static void test_HI_11_energy_residual(void** state) {
+  (void)state;
+  static const struct {
+    steering_row row;
+    double ter;
+  } want[] = {
+      {{STEERING_M0, 10, STEERING_ZOH, {0}}, 12.8}, {{STEERING_M0, 10, STEERING_FOH, {0}}, 0.58},
+      {{STEERING_M0, 10, STEERING_T, {0}}, 5.0},    {{STEERING_M0, 10, STEERING_L, {0}}, 2.1},
+      {{STEERING_M0, 15, STEERING_ZOH, {0}}, 20.3}, {{STEERING_M0, 15, STEERING_L, {0}}, 31.9},
+      {{STEERING_M0, 20, STEERING_ZOH, {0}}, 29.1}, {{STEERING_M0, 20, STEERING_T, {0}}, 10.5},
+      {{STEERING_M0, 20, STEERING_L, {0}}, 6.9},    {{STEERING_M2, 15, STEERING_ZOH, {0}}, 37.7},
+      {{STEERING_M2, 15, STEERING_L, {0}}, 2759},
+  };
+  steering_elements_make();
+  for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+    char keys[256];
+    steering_keys(&want[i].row, keys);
+    steering_run(&STEERING_FORCE_TO_RACK, want[i].row.manoeuvre, &(steering_options){.keys = keys},
+                 &got);
+    print_message("M%d %d ms, method %d: TER %.4g J, published %.4g J\n",
+                  (int)want[i].row.manoeuvre, want[i].row.interval_ms, (int)want[i].row.method,
+                  got.ter, want[i].ter);
+    check_near(got.ter, want[i].ter, 0.05 * want[i].ter);
+  }
+  steering_elements_remove();
+}
+
 // ---- other cuts: M0, zero-order hold
 
 typedef struct variant {
@@ -220,10 +249,15 @@ static void test_HI_12_delay(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_HI_11_peaks),     cmocka_unit_test(test_HI_11_cut_is_whole),
-      cmocka_unit_test(test_HI_11_table),     cmocka_unit_test(test_HI_11_parabolas),
-      cmocka_unit_test(test_HI_11_tie_rod),   cmocka_unit_test(test_HI_11_controller),
-      cmocka_unit_test(test_HI_12_delay),     cmocka_unit_test(test_belt),
+      cmocka_unit_test(test_HI_11_peaks),
+      cmocka_unit_test(test_HI_11_cut_is_whole),
+      cmocka_unit_test(test_HI_11_table),
+      cmocka_unit_test(test_HI_11_parabolas),
+      cmocka_unit_test(test_HI_11_energy_residual),
+      cmocka_unit_test(test_HI_11_tie_rod),
+      cmocka_unit_test(test_HI_11_controller),
+      cmocka_unit_test(test_HI_12_delay),
+      cmocka_unit_test(test_belt),
       cmocka_unit_test(test_belt_short_gear),
   };
   return cmocka_run_group_tests(tests, prepare, NULL);

@@ -109,6 +109,12 @@ void steering_run(const steering_cut* cut, steering_manoeuvre manoeuvre,
     }
     to->is_lost = to->is_lost || yoke__master_step(s.system, s.state) < 0;
   }
+  to->ter = (double)NAN;
+  if (s.state->ledger != NULL && yoke__ledger_count(s.state->ledger) == 1) {
+    yoke_ledger_result bond;
+    yoke__ledger_result(s.state->ledger, 0, &bond);
+    to->ter = bond.ter;
+  }
   sim_close(&s);
 }
 
@@ -219,7 +225,7 @@ void steering_elements_remove(void) {
   rmdir(folder);
 }
 
-static void couple(const steering_row* r, char keys[256]) {
+void steering_keys(const steering_row* r, char keys[256]) {
   const double interval = r->interval_ms * 1e-3;
   char path[128];
   if (r->method == STEERING_T || r->method == STEERING_L) {
@@ -239,7 +245,7 @@ bool steering_check_row(const steering_row* r, const steering_cut* cut, bool is_
                         const steering_signals* reference, steering_signals* got) {
   char keys[256];
   double errors[STEERING_SIGNALS];
-  couple(r, keys);
+  steering_keys(r, keys);
   const steering_options options = {.keys = keys, .is_stale = is_stale};
   steering_run(cut, r->manoeuvre, &options, got);
   steering_errors(got, reference, errors);

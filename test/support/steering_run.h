@@ -16,6 +16,7 @@ typedef enum steering_manoeuvre { STEERING_M0, STEERING_M1, STEERING_M2 } steeri
 typedef struct steering_signals {
   size_t n;
   bool is_lost;  // a signal left all bounds, the rest is missing
+  double ter;    // total energy residual of the only bond [J]; NaN without one
   double x[STEERING_SIGNALS][STEERING_MAX];
 } steering_signals;
 
@@ -74,6 +75,8 @@ void steering_elements_make(void);
 void steering_elements_remove(void);
 // HI-11: within 5 % or 0.0005.
 bool steering_is_close(double error, double want);
+// The keys of a row's connections.
+void steering_keys(const steering_row* row, char keys[256]);
 // Runs a row, prints its errors, and says whether they are as published.
 bool steering_check_row(const steering_row* row, const steering_cut* cut, bool is_stale,
                         const steering_signals* reference, steering_signals* got);
