@@ -1,4 +1,5 @@
-// Manoeuvres of a driver, as signals of time s = t - t0; 0 before, and after `duration` where that is not 0. A: amplitude.
+// Manoeuvres of a driver, as signals of time s = t - t0; 0 before, and after `duration` where that
+// is not 0. A: amplitude.
 //
 //   sine        A sin(2 pi f s)
 //   chirp       A sin(2 pi (f s + (f_end - f) s^2 / (2 duration)))            frequency linear in time
@@ -7,10 +8,10 @@
 //   step_steer  A min(s / rise, 1)
 //   weave       A min(f s, 1) sin(2 pi f s): a sine that grows to its size during the first period
 //
-// The output after a step is that of the end of the step. Its integral over the step is computed on request, by Gauss-Legendre
-// quadrature of five points on pieces of an eighth of a period between the kinks. Jumps are announced.
-// Source: HINF specification 10.4 for the phase of the chirp; step steer and weave after ISO 7401 and ISO 13674-1, amplitudes
-// being torques here.
+// The output after a step is that of the end of the step. Its integral over the step is computed on
+// request, by Gauss-Legendre quadrature of five points on pieces of an eighth of a period between
+// the kinks. Jumps are announced. Source: HINF specification 10.4 for the phase of the chirp; step
+// steer and weave after ISO 7401 and ISO 13674-1, amplitudes being torques here.
 #include <float.h>
 #include <math.h>
 #include <stddef.h>

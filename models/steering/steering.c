@@ -1,6 +1,7 @@
 // Units made of the elements of steering_parts.h: what each receives, returns and can be set.
 //
-// Semi-implicit Euler with an internal step of its own (`inner_step`), inputs held during a call. Everything is one flat struct.
+// Semi-implicit Euler with an internal step of its own (`inner_step`), inputs held during a call.
+// Everything is one flat struct.
 #include "models/steering/steering.h"
 
 #include <math.h>

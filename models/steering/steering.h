@@ -1,4 +1,5 @@
-// Electric power steering and chassis (SE-1), whole and cut in five ways; equations and variables in README.md.
+// Electric power steering and chassis (SE-1), whole and cut in five ways; equations and variables
+// in README.md.
 #ifndef YOKE_MODELS_STEERING_H
 #define YOKE_MODELS_STEERING_H
 
@@ -11,7 +12,8 @@ extern const yoke_unit_ops yoke__model_steering_whole;
 extern const yoke_unit_ops yoke__model_steering_epas;
 extern const yoke_unit_ops yoke__model_steering_chassis;
 
-// The same cut, force on the wheels: epas_rod receives the speed of the wheel end, wheels the force.
+// The same cut, force on the wheels: epas_rod receives the speed of the wheel end, wheels the
+// force.
 extern const yoke_unit_ops yoke__model_steering_epas_rod;
 extern const yoke_unit_ops yoke__model_steering_wheels;
 

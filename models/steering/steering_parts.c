@@ -1,19 +1,25 @@
-// Electric power steering with chassis. s: steering wheel, m: motor, R: rack, w: wheels
+// Electric power steering with chassis.
 //
 //   column      J_column s'' = T_s - T_bar - F(s')
-//   rack        m_rack x_R'' = T_bar / i_pinion + T_belt / i_motor - F_rod - F(x_R')
+//   rack        m_rack x'' = T_bar / i_pinion + T_belt / i_motor - F_rod - F(x')
 //   motor       J_motor m''  = T_motor - T_belt,    lag T_motor' = T_request - T_motor
-//   bar, belt   T_bar  = k_bar (s - x_R / i_pinion) + c_bar (s' - x_R' / i_pinion);   T_belt the same with m, i_motor
+//   bar         T_bar  = k_bar (s - x / i_pinion) + c_bar (s' - x' / i_pinion)
+//   belt        T_belt = k_belt (m - x / i_motor) + c_belt (m' - x' / i_motor)
 //   controller  T_request = assist T_bar - damping m' + T_ext within +-T_max, every `period`
-//   tie rod     F_rod = k_rod (x_R - lever w) + c_rod (x_R' - lever w')
-//   wheels      J_wheel w'' = lever F_rod - trail F_f - c_wheel w',    F_f = -c_f alpha_f,  F_r = -c_r alpha_r
-//   tyres       relaxation alpha_f' = v_y + l_f r - V (w + alpha_f),   relaxation alpha_r' = v_y - l_r r - V alpha_r
+//   tie rod     F_rod = k_rod (x - lever w) + c_rod (x' - lever w')
+//   wheels      J_wheel w'' = lever F_rod - trail F_f - c_wheel w'
+//   tyres       F_f = -c_f alpha_f,  relaxation alpha_f' = v_y + l_f r - V (w + alpha_f)
+//               F_r = -c_r alpha_r,  relaxation alpha_r' = v_y - l_r r - V alpha_r
 //   vehicle     m v_y' = F_f + F_r - m V r,    I_z r' = l_f F_f - l_r F_r
-//   friction    z' = v - sigma0 |v| z / g,  g = F_c + (F_s - F_c) exp(-(v / v_s)^2),  F = sigma0 z + sigma1 z' + sigma2 v
+//   friction    z' = v - sigma0 |v| z / g,  g = F_c + (F_s - F_c) exp(-(v / v_s)^2)
+//               F = sigma0 z + sigma1 z' + sigma2 v
 //
-// Semi-implicit Euler, torque of the motor before its speed, speeds before positions; bristles z implicit, since sigma0 |v| / g is fast: the new z is
-// (z + h v) / (1 + h sigma0 |v| / g). An end of a spring that is in another unit is the integral of the speed received.
-// Source: W. Chen, licentiate thesis, Chalmers 2019, for the mechanics; HINF specification 10.1 and 10.4 for all numbers.
+// s: steering wheel, x: rack, m: motor, w: wheels. Semi-implicit Euler: torque of the motor before
+// its speed, speeds before positions, tyres and vehicle from old values. The bristles z are
+// implicit, since sigma0 |v| / g is fast: z becomes (z + h v) / (1 + h sigma0 |v| / g). An end of a
+// spring that is in another unit is the integral of the speed received.
+// Source: W. Chen, licentiate thesis, Chalmers 2019, for the mechanics; HINF specification 10.1 and
+// 10.4 for all numbers.
 #include "models/steering/steering_parts.h"
 
 #include <math.h>
@@ -107,7 +113,8 @@ static void advance(yoke_steering* s, unsigned elements, double h) {
   yoke__steering_laws(s, elements);
 }
 
-// The controller counts its samples from the start, so that neither calls nor internal steps have to be multiples of its period.
+// The controller counts its samples from the start, so that neither calls nor internal steps have
+// to be multiples of its period.
 static void sample(yoke_steering* s, double t) {
   const double due = (t - s->t_start) / s->period * (1.0 + 1e-12) + 1e-6;
   if (due >= (double)s->n_requests) {

@@ -1,5 +1,6 @@
-// The arithmetic of an electric power steering with its chassis (surrogate SE-1), in elements. Every unit of models/steering is a
-// choice of them: what an element needs from one that is not there is an input of the unit.
+// The arithmetic of an electric power steering with its chassis (surrogate SE-1), in elements.
+// Every unit of models/steering is a choice of them: what an element needs from one that is not
+// there is an input of the unit.
 //
 //   T_s -> column =torsion bar= rack =tie rod= wheel - vehicle
 //                                |belt

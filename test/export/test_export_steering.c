@@ -1,5 +1,6 @@
-// The steering SE-1 as FMUs made by the export, cut at the tie rod (HI-11): table 10.5 of the HINF specification within the same
-// tolerance as the native units. The table is of fresh exchange, for which FMUs need event mode.
+// The steering SE-1 as FMUs made by the export, cut at the tie rod (HI-11): table 10.5 of the HINF
+// specification within the same tolerance as the native units. The table is of fresh exchange, for
+// which FMUs need event mode.
 #include <stdio.h>
 #include <stdlib.h>
 

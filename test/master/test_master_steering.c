@@ -1,5 +1,5 @@
-// The steering surrogate SE-1 cut in every way, by the engine with fresh exchange (HI-11): table 10.5 of the HINF specification,
-// the causality of both mechanical cuts and the controller cut.
+// The steering surrogate SE-1 cut in every way, by the engine with fresh exchange (HI-11): table
+// 10.5 of the HINF specification, the causality of both mechanical cuts and the controller cut.
 #define _POSIX_C_SOURCE 200809L  // mkdtemp
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +11,8 @@
 
 static steering_signals whole[3], got;
 
-// The published figures are those of both parts stepped every 0.1 ms with the force of the old states.
+// The published figures are those of both parts stepped every 0.1 ms with the force of the old
+// states.
 static int prepare(void** state) {
   (void)state;
   for (steering_manoeuvre m = STEERING_M0; m <= STEERING_M2; m++) {
@@ -66,8 +67,8 @@ static void test_HI_11_table(void** state) {
   assert_int_equal(n_bad, 0);
 }
 
-// Below the table: the energy residual of the tie rod tells the methods apart, and shows the ringing of L at 15 ms that angle and
-// yaw rate hide.
+// Below the table: the energy residual of the tie rod tells the methods apart, and shows the
+// ringing of L at 15 ms that angle and yaw rate hide.
 static void test_HI_11_energy_residual(void** state) {
   (void)state;
   static const struct {
@@ -155,8 +156,9 @@ static void test_HI_11_controller(void** state) {
   check_cut("controller", &v, want, 3);
 }
 
-// Paper I of the source: torque to the motor is stable, torque to the rack is not, as the motor is the heavier side by its gear:
-// 881 kg against 3 kg. Stale exchange, as of FMUs. At 5 ms torque to the rack does not grow without bound, but is useless.
+// Paper I of the source: torque to the motor is stable, torque to the rack is not, as the motor is
+// the heavier side by its gear: 881 kg against 3 kg. Stale exchange, as of FMUs. At 5 ms torque to
+// the rack does not grow without bound, but is useless.
 static void test_belt(void** state) {
   (void)state;
   double errors[STEERING_SIGNALS];

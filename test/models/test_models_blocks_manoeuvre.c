@@ -43,7 +43,8 @@ static void test_values(void** state) {
   check_near(at(&d, 20.0), 0.0, 0.0);
   trial_close(&d);
 
-  // half of the time is half of the octaves: 1, 2 and 4 Hz at 0, 5 and 10 s, by the distance of zero crossings
+  // half of the time is half of the octaves: 1, 2 and 4 Hz at 0, 5 and 10 s, by the distance of
+  // zero crossings
   open_kind(&d, SWEEP, 1.0, 1.0, 4.0);
   trial_set(&d, "duration", 10.0);
   trial_start(&d, 0.0);

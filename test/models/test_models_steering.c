@@ -1,5 +1,6 @@
-// The elements of the steering: what every unit must do, friction against its own law, balances of the whole at rest and in a
-// steady turn, and that other calls and internal steps change nothing they should not.
+// The elements of the steering: what every unit must do, friction against its own law, balances of
+// the whole at rest and in a steady turn, and that other calls and internal steps change nothing
+// they should not.
 #include "models/steering/steering.h"
 #include "support/trial.h"
 
@@ -66,8 +67,8 @@ static void test_refusals(void** state) {
   expect_refusal(&yoke__model_steering_wheels, "inner_step", 0.0, "inner_step");
 }
 
-// At constant speed the bristles settle where z' = 0, and T_s carries F = g(v) sign(v) + sigma2 v of the column. A column alone: the
-// torsion bar has no stiffness.
+// At constant speed the bristles settle where z' = 0, and T_s carries F = g(v) sign(v) + sigma2 v
+// of the column. A column alone: the torsion bar has no stiffness.
 static void test_friction_settles(void** state) {
   (void)state;
   for (int k = 0; k < 6; k++) {

@@ -1,11 +1,12 @@
-// Friction identification on the steering: the pull tests of scenarios/steering, recorded with friction parameters drawn at
-// random, and a fit that starts from the defaults and has to find them (HINF specification 10.1).
+// Friction identification on the steering: the pull tests of scenarios/steering, recorded with
+// friction parameters drawn at random, and a fit that starts from the defaults and has to find them
+// (HINF specification 10.1).
 //
-//   minimise  sum over all tests and samples of ((force - force of the model) / scale)^2      12 parameters
+//   minimise  sum over all tests and samples of ((force - force of the model) / scale)^2
 //
-// by Levenberg and Marquardt's method, in logarithms of the parameters; the stiction is fitted by what it has above the
-// friction of motion, which is positive. The model of the fit is a plain loop around the equations; the recording comes from
-// the engine.
+// by Levenberg and Marquardt's method, in logarithms of the parameters; the stiction is fitted by
+// what it has above the friction of motion, which is positive. The model of the fit is a plain loop
+// around the equations; the recording comes from the engine.
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -270,9 +271,9 @@ static uint64_t last_seed(void) {
   return full != NULL && full[0] == '1' ? 20 : 12;
 }
 
-// The two published tests. At 2 mm/s the rack never leaves the falling branch of its friction (v_s = 5 mm/s), so that F_c and v_s
-// are known together only, by the friction at 2 mm/s, and sigma2, 0.3 N of 100 N there, is hardly seen. Seeds 1 to 3 were used
-// while this was written.
+// The two published tests. At 2 mm/s the rack never leaves the falling branch of its friction (v_s
+// = 5 mm/s), so that F_c and v_s are known together only, by the friction at 2 mm/s, and sigma2,
+// 0.3 N of 100 N there, is hardly seen. Seeds 1 to 3 were used while this was written.
 static void test_two_pulls(void** state) {
   (void)state;
   const unsigned hidden = 1u << 5 | 1u << 6 | 1u << 8 | 1u << 11;

@@ -33,8 +33,8 @@ const steering_cut STEERING_FORCE_TO_WHEELS = {
     {"epas.angle", "epas.v_rack", "car.yaw_rate", "car.v_y", "epas.F_rod"},
 };
 
-// Rack and chassis exchange at every internal step: to the cut under test they are one. The controller reads the torsion bar at
-// its own 1 ms in all of them.
+// Rack and chassis exchange at every internal step: to the cut under test they are one. The
+// controller reads the torsion bar at its own 1 ms in all of them.
 #define CAR                                                                                        \
   "  - {from: hands.y, to: rack.T_s, coupling: {method: hold}}\n"                                  \
   "  - {from: rack.v_rack, to: car.v_rack, exchange: 1e-4, coupling: {method: hold}}\n"            \

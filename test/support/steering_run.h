@@ -1,5 +1,5 @@
-// The steering surrogate SE-1 through the engine: manoeuvres, the whole system and its cuts as system texts, and errors against
-// the whole system (HINF specification 10.3 to 10.5).
+// The steering surrogate SE-1 through the engine: manoeuvres, the whole system and its cuts as
+// system texts, and errors against the whole system (HINF specification 10.3 to 10.5).
 #ifndef YOKE_TEST_STEERING_RUN_H
 #define YOKE_TEST_STEERING_RUN_H
 
@@ -20,7 +20,8 @@ typedef struct steering_signals {
   double x[STEERING_SIGNALS][STEERING_MAX];
 } steering_signals;
 
-// A cut: units and connections as text. "%s" stands for settings in the units, for keys in the coupled connections.
+// A cut: units and connections as text. "%s" stands for settings in the units, for keys in the
+// coupled connections.
 typedef struct steering_cut {
   const char* units;
   const char* connections;
@@ -36,8 +37,8 @@ extern const steering_cut STEERING_CONTROLLER_CUT;
 
 typedef struct steering_options {
   const char* keys;  // of the coupled connections: "exchange: 0.005, coupling: {method: hold}"
-  const char*
-      settings;  // of the units that have the gear of the motor: ", with: {i_motor: 8e-3}"; NULL: none
+  // of the units that have the gear of the motor: ", with: {i_motor: 8e-3}"; NULL: none
+  const char* settings;
   bool is_stale;  // else fresh
 } steering_options;
 void steering_run(const steering_cut* cut, steering_manoeuvre manoeuvre,
@@ -46,8 +47,8 @@ void steering_run(const steering_cut* cut, steering_manoeuvre manoeuvre,
 void steering_errors(const steering_signals* got, const steering_signals* want,
                      double errors[STEERING_SIGNALS]);
 
-// An element of recipe T or L with a band of 3 Hz, designed and written to `path`, for Dt and calls of 0.1 ms. smoother_hz 0: that of
-// the recipe.
+// An element of recipe T or L with a band of 3 Hz, designed and written to `path`, for Dt and calls
+// of 0.1 ms. smoother_hz 0: that of the recipe.
 void steering_write_element(const char* path, char recipe, double interval, double smoother_hz,
                             double delay);
 
