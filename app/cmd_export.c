@@ -166,6 +166,9 @@ static int write_fmu(exporting* e, int fmi) {
     snprintf(own, sizeof own, "%.*s.fmu", MAX_NAME, yoke__export_unit_model(e->made));
     path = own;
   }
+  if (yoke__options_has(e->options, "event-mode")) {
+    yoke__export_unit_offer_events(e->made);
+  }
   yoke_export_counts counts;
   const yoke_status status = yoke__export_unit_write(e->made, fmi, path, &counts, &yoke__app_sink);
   if (status < 0) {
@@ -354,6 +357,11 @@ static int run(const yoke_options* options) {
   const bool is_version = fmi != NULL && (strcmp(fmi, "2") == 0 || strcmp(fmi, "3") == 0);
   if (!is_version && (fmi != NULL || !(is_ssp || is_c))) {
     yoke__app_error(COMMAND, "expected --fmi 2, --fmi 3, --ssp or --c");
+    return YOKE_EXIT_USAGE;
+  }
+  if (yoke__options_has(options, "event-mode") &&
+      (is_c || is_ssp || fmi == NULL || strcmp(fmi, "3") != 0)) {
+    yoke__app_error(COMMAND, "--event-mode goes with --fmi 3");
     return YOKE_EXIT_USAGE;
   }
   if (!is_known(options->operands[0]) || !is_assigned(options) || !(is_c || is_alone(options))) {

@@ -87,6 +87,9 @@ static void put_interface(const yoke_export_model* m, yoke_xml_writer* xml) {
   put_flag(xml, is_2 ? "canSerializeFMUstate" : "canSerializeFMUState", m->has_state);
   put_flag(xml, is_2 ? "providesDirectionalDerivative" : "providesDirectionalDerivatives",
            m->has_derivative);
+  if (!is_2 && m->job->has_event_mode) {
+    put_flag(xml, "hasEventMode", true);
+  }
   if (is_2) {
     put_flag(xml, "canNotUseMemoryManagementFunctions", true);
   }

@@ -265,6 +265,9 @@ static yoke_status write_settings(parts* p) {
   if (m->library != NULL) {
     fputs("library " LIBRARY_NAME "\n", out);
   }
+  if (m->job->fmi == 3 && m->job->has_event_mode) {
+    fputs("events fresh\n", out);
+  }
   for (size_t i = 0; i < m->job->n_arguments; i++) {
     put_argument(m->job, &m->job->arguments[i], out);
   }

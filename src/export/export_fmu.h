@@ -25,6 +25,7 @@
 // What is exported. Everything belongs to the caller and is not changed.
 typedef struct yoke_export_job {
   int fmi;                   // 2 or 3
+  bool has_event_mode;       // 3: offered, so that outputs may be read after new inputs
   const char* name;          // modelName; its C identifier names the binary
   const char* text;          // one line for people; NULL: that of the model
   const yoke_unit_ops* ops;  // the native model (yoke__models_find), or that of a netlist's unit

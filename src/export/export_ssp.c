@@ -240,14 +240,14 @@ static yoke_status add_units(ssp_export* e, const char* folder, yoke_zip_writer*
 // ---------------------------------------------------------------------------------------------------------
 // files that couplings start from
 
-const char* yoke__ssp_export_coupling_file(ssp_export* e, const yoke_node* coupling,
-                                           const yoke_node* setting) {
+const char* yoke__ssp_export_coupling_file(ssp_export* e, const char* name,
+                                           const yoke_node* coupling, const yoke_node* setting) {
   const yoke_node* method = yoke__node_child(coupling, "method");
   const yoke_coupling_ops* ops =
       method == NULL || method->text == NULL ? NULL : yoke__coupling_find(method->text);
   for (size_t i = 0; ops != NULL && i < ops->n_files; i++) {
     if (strcmp(ops->files[i].name, setting->key) == 0 && setting->text != NULL) {
-      return yoke__ssp_export_text(e, "resources/%s.%s.json", coupling->key, setting->key);
+      return yoke__ssp_export_text(e, "resources/%s.%s.json", name, setting->key);
     }
   }
   return NULL;
@@ -265,14 +265,32 @@ static yoke_status add_coupling_file(ssp_export* e, const char* entry, const yok
                          : yoke_fail(sink, YOKE_IO, "the path is too long");
 }
 
+// The files of one coupling.
+static yoke_status add_files_of(ssp_export* e, const char* name, const yoke_node* coupling,
+                                yoke_zip_writer* zip) {
+  for (const yoke_node* at = coupling->first; at != NULL; at = at->next) {
+    const char* entry = yoke__ssp_export_coupling_file(e, name, coupling, at);
+    if (entry != NULL) {
+      YOKE_TRY(add_coupling_file(e, entry, at, zip));
+    }
+  }
+  return YOKE_OK;
+}
+
+const char* yoke__ssp_export_connection_name(ssp_export* e, const yoke_scenario_connection* c) {
+  return yoke__ssp_export_text(e, "connection-%d", (int)(c - e->job->scenario->connections) + 1);
+}
+
 static yoke_status add_coupling_files(ssp_export* e, yoke_zip_writer* zip) {
-  const yoke_node* couplings = yoke__node_child(e->job->scenario->tree, "couplings");
+  const yoke_scenario* s = e->job->scenario;
+  const yoke_node* couplings = yoke__node_child(s->tree, "couplings");
   for (const yoke_node* c = couplings == NULL ? NULL : couplings->first; c != NULL; c = c->next) {
-    for (const yoke_node* at = c->first; at != NULL; at = at->next) {
-      const char* entry = yoke__ssp_export_coupling_file(e, c, at);
-      if (entry != NULL) {
-        YOKE_TRY(add_coupling_file(e, entry, at, zip));
-      }
+    YOKE_TRY(add_files_of(e, c->key, c, zip));
+  }
+  for (size_t i = 0; i < s->n_connections; i++) {
+    const yoke_scenario_connection* c = &s->connections[i];
+    if (c->coupling != NULL) {
+      YOKE_TRY(add_files_of(e, yoke__ssp_export_connection_name(e, c), c->coupling, zip));
     }
   }
   return YOKE_OK;

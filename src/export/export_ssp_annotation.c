@@ -216,8 +216,26 @@ static void add_units(yoke_text* t, const ssp_export* e, const yoke_node* units)
   }
 }
 
+// The settings of a coupling, whose files lie in the archive under this name.
+static void add_coupling(yoke_text* t, ssp_export* e, const char* name, const yoke_node* coupling) {
+  if (coupling->kind != YOKE_NODE_MAP) {
+    add_node(t, coupling);
+    return;
+  }
+  yoke__text_string(t, "{");
+  for (const yoke_node* at = coupling->first; at != NULL; at = at->next) {
+    const char* entry = yoke__ssp_export_coupling_file(e, name, coupling, at);
+    yoke_node renamed = *at;
+    renamed.text = entry != NULL ? entry : at->text;
+    yoke__text_string(t, at == coupling->first ? "" : ", ");
+    add_key(t, at->key);
+    add_node(t, &renamed);
+  }
+  yoke__text_string(t, "}");
+}
+
 // Connections of which there is more to say, and those that SSP cannot have.
-static void add_connections(yoke_text* t, const ssp_export_extra* extras) {
+static void add_connections(yoke_text* t, ssp_export* e, const ssp_export_extra* extras) {
   yoke__text_string(t, extras == NULL ? "" : "connections:\n");
   for (const ssp_export_extra* at = extras; at != NULL; at = at->next) {
     const yoke_scenario_connection* c = at->source;
@@ -246,6 +264,10 @@ static void add_connections(yoke_text* t, const ssp_export_extra* extras) {
     }
     if (c->average != YOKE_AVERAGE_BY_RULE) {
       yoke__text_add(t, ", average: %s", c->average == YOKE_AVERAGE_YES ? "true" : "false");
+    }
+    if (c->coupling != NULL) {
+      yoke__text_string(t, ", coupling: ");
+      add_coupling(t, e, yoke__ssp_export_connection_name(e, c), c->coupling);
     }
     yoke__text_string(t, "}\n");
   }
@@ -394,30 +416,13 @@ static void add_named(yoke_text* t, const yoke_node* section) {
   }
 }
 
-// The same for couplings, whose files lie in the archive.
 static void add_couplings(yoke_text* t, ssp_export* e, const yoke_node* section) {
   yoke__text_string(t, "couplings:\n");
   for (const yoke_node* c = section->first; c != NULL; c = c->next) {
     yoke__text_string(t, "  ");
     add_key(t, c->key);
-    if (c->kind != YOKE_NODE_MAP) {
-      add_node(t, c);
-    } else {
-      yoke__text_string(t, "{");
-    }
-    for (const yoke_node* at = c->first; at != NULL && c->kind == YOKE_NODE_MAP; at = at->next) {
-      const char* entry = yoke__ssp_export_coupling_file(e, c, at);
-      yoke__text_string(t, at == c->first ? "" : ", ");
-      add_key(t, at->key);
-      if (entry == NULL) {
-        add_node(t, at);
-      } else {
-        yoke_node renamed = *at;
-        renamed.text = entry;
-        add_node(t, &renamed);
-      }
-    }
-    yoke__text_string(t, c->kind == YOKE_NODE_MAP ? "}\n" : "\n");
+    add_coupling(t, e, c->key, c);
+    yoke__text_string(t, "\n");
   }
 }
 
@@ -448,7 +453,7 @@ char* yoke__ssp_export_annotation(ssp_export* e) {
       yoke__text_string(&t, "\n");
     }
   }
-  add_connections(&t, e->extras);
+  add_connections(&t, e, e->extras);
   if (t.status < 0) {
     yoke__text_free(&t);
     return NULL;

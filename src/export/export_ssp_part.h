@@ -46,9 +46,11 @@ const ssp_export_unit* yoke__ssp_export_find(const ssp_export* e, const char* na
 // Name of one element of an array, as FMI 2.0 and system files write it.
 const char* yoke__ssp_export_element(ssp_export* e, const yoke_variable* v, size_t element);
 
-// Entry of the archive for the file that a setting of a coupling names; NULL: the setting names none.
-const char* yoke__ssp_export_coupling_file(ssp_export* e, const yoke_node* coupling,
-                                           const yoke_node* setting);
+// Entry of the archive for the file that a setting of the coupling `name` names; NULL: the setting names none.
+const char* yoke__ssp_export_coupling_file(ssp_export* e, const char* name,
+                                           const yoke_node* coupling, const yoke_node* setting);
+// The name of a connection's own coupling.
+const char* yoke__ssp_export_connection_name(ssp_export* e, const yoke_scenario_connection* c);
 
 // One end of a connection: n elements of a variable, from `element` on.
 typedef struct ssp_export_end {

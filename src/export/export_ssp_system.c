@@ -156,7 +156,7 @@ static void put_connection(ssp_export* e, const yoke_scenario_connection* c, con
 // True if the annotation has to say something about a connection that the SSD has.
 static bool has_more(const yoke_scenario_connection* c) {
   return c->has_order || c->delay.is_given || c->exchange.is_given || c->is_held || c->is_auto ||
-         c->average != YOKE_AVERAGE_BY_RULE;
+         c->average != YOKE_AVERAGE_BY_RULE || c->coupling != NULL;
 }
 
 static void add_extra(ssp_export* e, const yoke_scenario_connection* c, const char* from,

@@ -227,6 +227,10 @@ static void count_variables(const yoke_export_unit* e, yoke_export_counts* count
   }
 }
 
+void yoke__export_unit_offer_events(yoke_export_unit* unit) {
+  unit->job.has_event_mode = true;
+}
+
 yoke_status yoke__export_unit_write(yoke_export_unit* unit, int fmi, const char* path,
                                     yoke_export_counts* counts, const yoke_sink* sink) {
   yoke_context about;

@@ -33,6 +33,8 @@ typedef struct yoke_export_counts {
 } yoke_export_counts;
 // The name of the FMU's model.
 const char* yoke__export_unit_model(const yoke_export_unit* unit);
+// Event mode of FMI 3.0 is offered by what is written next: importers may then read outputs after new inputs (fresh exchange).
+void yoke__export_unit_offer_events(yoke_export_unit* unit);
 // Writes the FMU. fmi: 2 or 3. The environment's YOKE_FMU_RUNTIME is looked at, see yoke__export_find_runtime.
 yoke_status yoke__export_unit_write(yoke_export_unit* unit, int fmi, const char* path,
                                     yoke_export_counts* counts, const yoke_sink* sink);

@@ -113,11 +113,12 @@ static inline void exported_write_table(const char* directory) {
 }
 
 // Exports, reads the FMU back (not one warning is allowed), loads its binary.
-static inline void exported_open(exported* e, const char* model, const char* settings, int fmi) {
+static inline void exported_open_as(exported* e, const char* model, const char* settings, int fmi,
+                                    bool has_event_mode) {
   // the sources are looked at in test_export_sources.sh; without them an export is quicker
   YOKE_CATCH(err);
   char library[4096];
-  *e = (exported){.job = {.fmi = fmi}};
+  *e = (exported){.job = {.fmi = fmi, .has_event_mode = has_event_mode}};
   check_ok(yoke__temp_create(&e->temp, &err.sink));
   const char* directory = yoke__temp_path(e->temp);
   exported_write_table(directory);
@@ -145,6 +146,10 @@ static inline void exported_open(exported* e, const char* model, const char* set
   }
   yoke__fmi_resources_path(e->package, e->resources, sizeof e->resources);
   snprintf(e->uri, sizeof e->uri, "file://%s", e->resources);
+}
+
+static inline void exported_open(exported* e, const char* model, const char* settings, int fmi) {
+  exported_open_as(e, model, settings, fmi, false);
 }
 
 static inline void exported_close(exported* e) {

@@ -176,6 +176,55 @@ static void test_order(void** state) {
   check_order(3);
 }
 
+// Event mode is for an importer that asks for it, of an FMU that offers it: outputs after new inputs, and no steps.
+static void test_event_mode(void** state) {
+  (void)state;
+  exported e;
+  exported_open_as(&e, "gain", "with: {k: 3}", 3, true);
+  const yoke_fmi3* f3 = &e.binary->f3;
+  const char* token = e.package->description->token;
+  fmu_instance f = {.from = &e};
+  fmi3Boolean needed, end, nominals, states, next;
+  double t_next = 0.0;
+  f.c = f3->InstantiateCoSimulation("unit", token, e.resources, false, true, true, true, NULL, 0,
+                                    &f, fmu_log3, NULL);
+  assert_non_null(f.c);
+  expect(&f, (int)f3->EnterEventMode(f.c), FMU_ERROR, "before its initialisation");
+  expect(&f, fmu_enter(&f, 0.0), FMU_OK, "");
+  expect(&f, fmu_exit(&f), FMU_OK, "");
+
+  // after the initialisation it is in event mode
+  expect(&f, fmu_step(&f, 0.0, 1e-3), FMU_ERROR, "not allowed in event mode");
+  expect(&f, (int)f3->EnterEventMode(f.c), FMU_ERROR, "is in event mode already");
+  expect(&f, set_real(&f, 0, 2.0), FMU_OK, "");
+  check_near(real_of(&f, 1), 6.0, 0.0);
+  expect(&f, set_real(&f, 0, 5.0), FMU_OK, "");
+  check_near(real_of(&f, 1), 15.0, 0.0);
+  expect(&f, (int)f3->UpdateDiscreteStates(f.c, &needed, &end, &nominals, &states, &next, &t_next),
+         FMU_OK, "");
+  assert_false(needed || end || nominals || states || next);
+
+  // the mode belongs to the state
+  fmi3FMUState saved = NULL;
+  expect(&f, (int)f3->GetFMUState(f.c, &saved), FMU_OK, "");
+  expect(&f, (int)f3->EnterStepMode(f.c), FMU_OK, "");
+  expect(&f, (int)f3->EnterStepMode(f.c), FMU_ERROR, "is not in event mode");
+  expect(&f, fmu_step(&f, 0.0, 1e-3), FMU_OK, "");
+  expect(&f, (int)f3->SetFMUState(f.c, saved), FMU_OK, "");
+  expect(&f, fmu_step(&f, 0.0, 1e-3), FMU_ERROR, "not allowed in event mode");
+  expect(&f, (int)f3->FreeFMUState(f.c, &saved), FMU_OK, "");
+  fmu_close(&f);
+
+  // the same FMU without it
+  fmu_open(&f, &e);
+  expect(&f, fmu_enter(&f, 0.0), FMU_OK, "");
+  expect(&f, fmu_exit(&f), FMU_OK, "");
+  expect(&f, (int)f3->EnterEventMode(f.c), FMU_ERROR, "was made without event mode");
+  expect(&f, fmu_step(&f, 0.0, 1e-3), FMU_OK, "");
+  fmu_close(&f);
+  exported_close(&e);
+}
+
 // NULL instances are an error, not the end of the importer.
 static void test_no_instance(void** state) {
   (void)state;
@@ -697,15 +746,25 @@ static void test_spoiled_settings(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_instantiation), cmocka_unit_test(test_interfaces),
-      cmocka_unit_test(test_order),         cmocka_unit_test(test_no_instance),
-      cmocka_unit_test(test_variables),     cmocka_unit_test(test_tunable),
-      cmocka_unit_test(test_arrays),        cmocka_unit_test(test_texts),
-      cmocka_unit_test(test_late_start),    cmocka_unit_test(test_bad_parameter),
-      cmocka_unit_test(test_end),           cmocka_unit_test(test_failing_step),
-      cmocka_unit_test(test_states),        cmocka_unit_test(test_initial_state),
-      cmocka_unit_test(test_derivatives),   cmocka_unit_test(test_log_categories),
-      cmocka_unit_test(test_memory),        cmocka_unit_test(test_spoiled_settings),
+      cmocka_unit_test(test_instantiation),
+      cmocka_unit_test(test_interfaces),
+      cmocka_unit_test(test_order),
+      cmocka_unit_test(test_event_mode),
+      cmocka_unit_test(test_no_instance),
+      cmocka_unit_test(test_variables),
+      cmocka_unit_test(test_tunable),
+      cmocka_unit_test(test_arrays),
+      cmocka_unit_test(test_texts),
+      cmocka_unit_test(test_late_start),
+      cmocka_unit_test(test_bad_parameter),
+      cmocka_unit_test(test_end),
+      cmocka_unit_test(test_failing_step),
+      cmocka_unit_test(test_states),
+      cmocka_unit_test(test_initial_state),
+      cmocka_unit_test(test_derivatives),
+      cmocka_unit_test(test_log_categories),
+      cmocka_unit_test(test_memory),
+      cmocka_unit_test(test_spoiled_settings),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 #include "base/base_message.h"
 #include "ssp_trip.h"
 
-// Bonds, methods, laws, rates, fresh units, iteration, arrays, typed signals, files.
+// Bonds, methods, laws, rates, fresh units, iteration, arrays, typed signals, files, couplings of single connections with files.
 static void test_scenarios(void** state) {
   (void)state;
   static const char* const names[] = {
@@ -15,6 +15,7 @@ static void test_scenarios(void** state) {
       "two-pendula/lagrangian",
       "typed-signals/typed",
       "blocks/blocks",
+      "steering/delayed-hinf",
   };
   for (size_t i = 0; i < YOKE_COUNT(names); i++) {
     char path[4096];

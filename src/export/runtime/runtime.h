@@ -60,6 +60,7 @@ typedef struct yoke_runtime_config {
   yoke_export_circuit* circuit;  // where the ops come from, of a netlist; else NULL
   void* library;                 // the same of a shared library in the resources
   const char* token;
+  bool has_event_mode;  // offered, by FMI 3.0
   const yoke_argument* arguments;
   size_t n_arguments;
   const yoke_runtime_setting* settings;
@@ -118,6 +119,9 @@ struct yoke_runtime {
   yoke_runtime_phase phase;
   bool is_experiment_set;  // FMI 2.0
   bool is_dirty;           // something was set since the outputs were computed
+  bool uses_events;        // FMI 3.0: the importer asked for event mode
+  bool
+      is_in_event_mode;  // while stepping: outputs may be read after inputs were set, but no step is done
   double t_start, t_stop;
   double time;
 

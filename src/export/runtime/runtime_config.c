@@ -21,6 +21,10 @@
 //
 //   library unit.so
 //
+// An FMU that offers event mode has the line
+//
+//   events fresh
+//
 // %XX is the byte of this value: blanks, control characters and '%' in names, texts and binary values. What is found is
 // checked against the description of the model.
 #include <ctype.h>
@@ -268,6 +272,10 @@ static yoke_status read_line(reader* r, char* const words[], size_t n) {
   }
   if (n == 2 && strcmp(words[0], "library") == 0 && strchr(words[1], '/') == NULL) {
     r->library = words[1];
+    return YOKE_OK;
+  }
+  if (n == 2 && strcmp(words[0], "events") == 0 && strcmp(words[1], "fresh") == 0) {
+    r->config->has_event_mode = true;
     return YOKE_OK;
   }
   if (n == 2 && strcmp(words[0], "token") == 0) {

@@ -1,4 +1,5 @@
-// The functions of FMI 3.0 co-simulation in front of an instance: no event mode, no clocks, no intermediate update.
+// The functions of FMI 3.0 co-simulation in front of an instance: no clocks, no intermediate update. Event mode is for reading
+// outputs after new inputs; no event of a unit is seen outside.
 // Source of all facts: FMI 3.0, sections 2.2 and 4.2.
 //
 // Reals are Float64, whole numbers and enumerations Int64; the other widths know no variable. Where several FMUs are
@@ -85,14 +86,22 @@ fmi3Instance NAME(InstantiateCoSimulation)(
     const fmi3ValueReference intermediate_variables[], size_t n_intermediate_variables,
     fmi3InstanceEnvironment environment, fmi3LogMessageCallback callback,
     fmi3IntermediateUpdateCallback intermediate_update) {
-  if (has_event_mode || n_intermediate_variables > 0) {
-    refuse(callback, environment,
-           has_event_mode ? "this FMU has no event mode" : "this FMU has no intermediate update");
+  if (n_intermediate_variables > 0) {
+    refuse(callback, environment, "this FMU has no intermediate update");
     return NULL;
   }
   const yoke_runtime_host host = {.environment = environment, .function = (void (*)(void))callback};
-  return yoke__runtime_create(name, token, resource_path, callback == NULL ? NULL : log_message,
-                              &host, is_logging);
+  yoke_runtime* rt = yoke__runtime_create(name, token, resource_path,
+                                          callback == NULL ? NULL : log_message, &host, is_logging);
+  if (rt != NULL && has_event_mode && !rt->config.has_event_mode) {
+    refuse(callback, environment, "this FMU has no event mode");
+    yoke__runtime_free(rt);
+    return NULL;
+  }
+  if (rt != NULL) {
+    rt->uses_events = has_event_mode;
+  }
+  return rt;
 }
 
 void NAME(FreeInstance)(fmi3Instance c) {
@@ -146,16 +155,43 @@ fmi3Status NAME(ExitConfigurationMode)(fmi3Instance c) {
   return refuse_call(c, TEXT(ExitConfigurationMode), "there are no structural parameters");
 }
 
+// ---- event mode
+
+// In a phase of stepping, in the mode or out of it, by an importer that asked for it. False after a message.
+static bool expect_mode(const yoke_runtime* rt, bool is_in_event_mode, const char* function) {
+  if (!yoke__runtime_expect(rt, STEP, function)) {
+    return false;
+  }
+  if (!rt->uses_events || rt->is_in_event_mode != is_in_event_mode) {
+    (void)yoke__runtime_say(rt, YOKE_RUNTIME_ERROR, "%s: the instance %s", function,
+                            !rt->uses_events       ? "was made without event mode"
+                            : rt->is_in_event_mode ? "is in event mode already"
+                                                   : "is not in event mode");
+    return false;
+  }
+  return true;
+}
+
 fmi3Status NAME(EnterEventMode)(fmi3Instance c) {
-  return refuse_call(c, TEXT(EnterEventMode), "there is no event mode");
+  yoke_runtime* rt = c;
+  if (!expect_mode(rt, false, TEXT(EnterEventMode))) {
+    return fmi3Error;
+  }
+  rt->is_in_event_mode = true;
+  return fmi3OK;
 }
 
 fmi3Status NAME(EnterStepMode)(fmi3Instance c) {
-  return refuse_call(c, TEXT(EnterStepMode), "there is no event mode");
+  yoke_runtime* rt = c;
+  if (!expect_mode(rt, true, TEXT(EnterStepMode))) {
+    return fmi3Error;
+  }
+  rt->is_in_event_mode = false;
+  return fmi3OK;
 }
 
 fmi3Status NAME(EvaluateDiscreteStates)(fmi3Instance c) {
-  return refuse_call(c, TEXT(EvaluateDiscreteStates), "there is no event mode");
+  return refuse_call(c, TEXT(EvaluateDiscreteStates), "providesEvaluateDiscreteStates is false");
 }
 
 fmi3Status NAME(UpdateDiscreteStates)(fmi3Instance c, fmi3Boolean* is_update_needed,
@@ -166,7 +202,7 @@ fmi3Status NAME(UpdateDiscreteStates)(fmi3Instance c, fmi3Boolean* is_update_nee
   *is_update_needed = *is_end_wanted = *have_nominals_changed = fmi3False;
   *have_states_changed = *has_next_event = fmi3False;
   *next_event_time = 0.0;
-  return refuse_call(c, TEXT(UpdateDiscreteStates), "there is no event mode");
+  return expect_mode(c, true, TEXT(UpdateDiscreteStates)) ? fmi3OK : fmi3Error;
 }
 
 // ---- variables

@@ -1,7 +1,10 @@
-// The life of an instance. The phases are those of FMI co-simulation without event mode, which both versions share:
+// The life of an instance. The phases are those of FMI co-simulation, which both versions share:
 //
 //   create -> INSTANTIATED -> setup, enter_init -> INITIALISING -> exit_init -> STEPPING -> terminate -> TERMINATED
 //                  ^------------------------- reset ----------------------------'
+//
+// Event mode is a part of STEPPING in which no step is done: a unit deals with its events alone, so nothing happens there but
+// that inputs are set and outputs are read.
 //
 // Assumes one thread per instance, as FMI promises. Outputs are computed again only when something was set since
 // (is_dirty), so that what a step returned is what is read.
@@ -202,6 +205,7 @@ static yoke_runtime_status make_unit(yoke_runtime* rt) {
   }
   rt->phase = YOKE_RUNTIME_INSTANTIATED;
   rt->is_experiment_set = rt->is_dirty = rt->is_started = rt->is_end_wanted = false;
+  rt->is_in_event_mode = false;
   rt->time = rt->t_start = rt->t_reached = rt->first_step = 0.0;
   rt->t_stop = (double)INFINITY;
   return YOKE_RUNTIME_OK;
@@ -383,6 +387,7 @@ yoke_runtime_status yoke__runtime_exit_init(yoke_runtime* rt) {
   }
   rt->is_dirty = rt->unit.ops->exit_init != NULL;
   rt->phase = YOKE_RUNTIME_STEPPING;
+  rt->is_in_event_mode = rt->uses_events;
   return YOKE_RUNTIME_OK;
 }
 
@@ -402,6 +407,9 @@ yoke_runtime_status yoke__runtime_begin_get(yoke_runtime* rt, const char* functi
 // ---- stepping
 
 static yoke_runtime_status check_step(const yoke_runtime* rt, double t, double h) {
+  if (rt->is_in_event_mode) {
+    return yoke__runtime_say(rt, YOKE_RUNTIME_ERROR, "a step is not allowed in event mode");
+  }
   if (!yoke__is_finite(t) || !(h > 0.0) || !yoke__is_finite(h)) {
     return yoke__runtime_say(rt, YOKE_RUNTIME_ERROR,
                              "a step from %.9g of length %.9g is not possible", t, h);

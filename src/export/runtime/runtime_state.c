@@ -23,7 +23,13 @@ typedef struct saved {
   char images[];  // the unit, its start
 } saved;
 
-enum { IS_DIRTY = 1u << 0, IS_STARTED = 1u << 1, IS_END_WANTED = 1u << 2, IS_SET_UP = 1u << 3 };
+enum {
+  IS_DIRTY = 1u << 0,
+  IS_STARTED = 1u << 1,
+  IS_END_WANTED = 1u << 2,
+  IS_SET_UP = 1u << 3,
+  IS_EVENT = 1u << 4
+};
 
 // Fowler, Noll, Vo: FNV-1a, 64 bits.
 static uint64_t hash(const void* bytes, size_t n, uint64_t from) {
@@ -94,7 +100,8 @@ yoke_runtime_status yoke__runtime_state_get(yoke_runtime* rt, void** state) {
                    .phase = (uint64_t)rt->phase,
                    .flags = (rt->is_dirty ? IS_DIRTY : 0u) | (rt->is_started ? IS_STARTED : 0u) |
                             (rt->is_end_wanted ? IS_END_WANTED : 0u) |
-                            (rt->is_experiment_set ? IS_SET_UP : 0u),
+                            (rt->is_experiment_set ? IS_SET_UP : 0u) |
+                            (rt->is_in_event_mode ? IS_EVENT : 0u),
                    .time = rt->time,
                    .t_start = rt->t_start,
                    .t_stop = rt->t_stop,
@@ -121,6 +128,8 @@ yoke_runtime_status yoke__runtime_state_set(yoke_runtime* rt, const void* state)
   rt->is_started = (s->head.flags & IS_STARTED) != 0;
   rt->is_end_wanted = (s->head.flags & IS_END_WANTED) != 0;
   rt->is_experiment_set = (s->head.flags & IS_SET_UP) != 0;
+  // an instance without event mode is never in it, whoever saved the state
+  rt->is_in_event_mode = rt->uses_events && (s->head.flags & IS_EVENT) != 0;
   rt->time = s->head.time;
   rt->t_start = s->head.t_start;
   rt->t_stop = s->head.t_stop;
