@@ -16,6 +16,7 @@
 #include "models/rotor/rotor.h"
 #include "models/spring/spring.h"
 #include "models/state_space/state_space.h"
+#include "models/steering/steering.h"
 
 const yoke_unit_ops* const yoke__builtin_models[] = {
     &yoke__model_oscillator_force,
@@ -44,12 +45,24 @@ const yoke_unit_ops* const yoke__builtin_models[] = {
     &yoke__model_spring_damper,
     &yoke__model_spring_damper_nonlinear,
     &yoke__model_state_space,
+    &yoke__model_steering_whole,
+    &yoke__model_steering_epas,
+    &yoke__model_steering_chassis,
+    &yoke__model_steering_epas_rod,
+    &yoke__model_steering_wheels,
+    &yoke__model_steering_rack_belt,
+    &yoke__model_steering_motor,
+    &yoke__model_steering_rack,
+    &yoke__model_steering_motor_belt,
+    &yoke__model_steering_mechanics,
+    &yoke__model_steering_controller,
     &yoke__model_playback,
     &yoke__model_channel,
     &yoke__model_constant,
     &yoke__model_sine,
     &yoke__model_step,
     &yoke__model_ramp,
+    &yoke__model_manoeuvre,
     &yoke__model_gain,
     &yoke__model_sum,
     &yoke__model_integrator,

@@ -5,10 +5,11 @@
 #include "yoke/unit.h"
 
 // sources: no inputs
-extern const yoke_unit_ops yoke__model_constant;  // "constant": y = value
-extern const yoke_unit_ops yoke__model_sine;      // "sine"
-extern const yoke_unit_ops yoke__model_step;      // "step"
-extern const yoke_unit_ops yoke__model_ramp;      // "ramp"
+extern const yoke_unit_ops yoke__model_constant;   // "constant": y = value
+extern const yoke_unit_ops yoke__model_sine;       // "sine"
+extern const yoke_unit_ops yoke__model_step;       // "step"
+extern const yoke_unit_ops yoke__model_ramp;       // "ramp"
+extern const yoke_unit_ops yoke__model_manoeuvre;  // "manoeuvre": sine, chirp, sweep, pulse, ...
 
 // arithmetic
 extern const yoke_unit_ops yoke__model_gain;        // "gain": y = k u
