@@ -1,0 +1,186 @@
+// Delay compensation on the steering surrogate SE-1 cut at the tie rod, 5 ms exchange, 10 ms delay each way (HI-12): table 11.4 of
+// the HINF specification by a plain loop and by the engine with `method: adaptive`, drift, the Kalman filter, bad links.
+#include <math.h>
+#include <stdio.h>
+
+#include "support/check.h"
+#include "support/sim.h"
+#include "support/steering_loop.h"
+#include "support/steering_run.h"
+
+static steering_signals whole[3], got, other;
+
+static int prepare(void** state) {
+  (void)state;
+  for (steering_manoeuvre m = STEERING_M0; m <= STEERING_M2; m++) {
+    steering_run(&STEERING_WHOLE, m, "", "", &whole[m]);
+  }
+  return 0;
+}
+
+static void print_row(const char* name, steering_manoeuvre m, const double e[STEERING_SIGNALS]) {
+  print_message("M%d %-28s %.4f %.4f %.4f %.4f %.4f\n", (int)m, name, e[0], e[1], e[2], e[3], e[4]);
+}
+
+// Angle error at the end: mean of the last second.
+static double drift_of(const steering_signals* s, steering_manoeuvre m) {
+  double sum = 0;
+  for (size_t k = s->n - 10000; k < s->n; k++) {
+    sum += s->x[0][k] - whole[m].x[0][k];
+  }
+  return sum / 10000;
+}
+
+// ---- table 11.4
+
+typedef struct row {
+  const char* name;
+  steering_loop loop;
+  double errors[2][STEERING_SIGNALS];  // M0, M2
+} row;
+
+enum { NO_DELAY, DELAY, NO_CORRECTION, CORRECTION, FORGETTING, N_ROWS };
+static const row rows[N_ROWS] = {
+    [NO_DELAY] = {"no delay, held",
+                  {50, 0, false, 1, 0, 0},
+                  {{.0126, .0142, .0163, .0163, .0167}, {.0066, .0084, .0087, .0096, .0086}}},
+    [DELAY] = {"delay, held",
+               {50, 2, false, 1, 0, 0},
+               {{.0752, .0742, .0832, .0838, .0850}, {.0379, .0400, .0441, .0486, .0433}}},
+    [NO_CORRECTION] = {"rls, no correction",
+                       {50, 2, true, 1, 0, 0},
+                       {{.2065, .0321, .0405, .0364, .0431}, {.797, .0216, .0272, .0307, .0280}}},
+    [CORRECTION] = {"rls, correction 0.2",
+                    {50, 2, true, 1, 0.2, 0},
+                    {{.0044, .0048, .0058, .0059, .0071}, {.0027, .0041, .0051, .0068, .0066}}},
+    [FORGETTING] = {"the same, forgetting 0.98",
+                    {50, 2, true, 0.98, 0.2, 0},
+                    {{.0143, .0144, .0181, .0182, .0189}, {.0077, .0091, .0116, .0136, .0121}}},
+};
+
+// HI-12: 15 %.
+static int count_misses(const double e[STEERING_SIGNALS], const double want[STEERING_SIGNALS]) {
+  int n = 0;
+  for (size_t i = 0; i < STEERING_SIGNALS; i++) {
+    n += !(fabs(e[i] - want[i]) <= 0.15 * want[i]);
+  }
+  return n;
+}
+
+static void test_HI_12_plain_loop(void** state) {
+  (void)state;
+  int n_misses = 0;
+  steering_loop_whole(STEERING_M0, &got);
+  for (size_t i = 0; i < STEERING_SIGNALS; i++) {
+    for (size_t k = 0; k < got.n; k++) {
+      check_near(got.x[i][k], whole[STEERING_M0].x[i][k], 1e-9 * (1 + fabs(got.x[i][k])));
+    }
+  }
+  for (size_t r = 0; r < N_ROWS; r++) {
+    for (size_t m = 0; m < 2; m++) {
+      const steering_manoeuvre manoeuvre = m == 0 ? STEERING_M0 : STEERING_M2;
+      double e[STEERING_SIGNALS];
+      steering_loop_run(&rows[r].loop, manoeuvre, &got);
+      steering_errors(&got, &whole[manoeuvre], e);
+      print_row(rows[r].name, manoeuvre, e);
+      n_misses += count_misses(e, rows[r].errors[m]);
+    }
+  }
+  assert_int_equal(n_misses, 0);
+}
+
+// ---- the engine
+
+// The cut with both ends of the method on the side of the steering; settings go to both.
+static void run_adaptive(steering_manoeuvre m, const char* settings, steering_signals* to) {
+  char connections[1024];
+  snprintf(
+      connections, sizeof connections,
+      "  - {from: hands.y, to: epas.T_s, coupling: {method: hold}}\n"
+      "  - {from: epas.v_rack, to: car.v_rack, exchange: 0.005, delay: 0.01, coupling: {method: "
+      "adaptive, end: sender, interpolate: no, regressor: epas.angle, displacement: "
+      "epas.x_rack%s}}\n"
+      "  - {from: car.F_rod, to: epas.F_rod, exchange: 0.005, delay: 0.01, coupling: {method: "
+      "adaptive, regressor: epas.v_rack%s}}\n",
+      settings, settings);
+  steering_cut cut = STEERING_FORCE_TO_RACK;
+  cut.connections = connections;
+  steering_run(&cut, m, "", "", to);
+}
+
+static void test_HI_12_engine(void** state) {
+  (void)state;
+  static const char* const settings[N_ROWS] = {
+      [NO_CORRECTION] = ", correction: 0",
+      [CORRECTION] = "",
+      [FORGETTING] = ", forgetting: 0.98",
+  };
+  int n_misses = 0;
+  for (size_t r = 0; r < N_ROWS; r++) {
+    for (size_t m = 0; m < 2; m++) {
+      const steering_manoeuvre manoeuvre = m == 0 ? STEERING_M0 : STEERING_M2;
+      double e[STEERING_SIGNALS];
+      if (settings[r] != NULL) {
+        run_adaptive(manoeuvre, settings[r], &got);
+      } else {
+        steering_run(&STEERING_FORCE_TO_RACK, manoeuvre,
+                     r == DELAY ? "exchange: 0.005, delay: 0.01, coupling: {method: hold}"
+                                : "exchange: 0.005, coupling: {method: hold}",
+                     "", &got);
+      }
+      steering_errors(&got, &whole[manoeuvre], e);
+      print_row(rows[r].name, manoeuvre, e);
+      if (r == FORGETTING) {
+        // better than published: identify_rls.h does not let the covariance grow beyond its start
+        for (size_t i = 0; i < STEERING_SIGNALS; i++) {
+          assert_true(e[i] < rows[r].errors[m][i]);
+        }
+      } else {
+        n_misses += count_misses(e, rows[r].errors[m]);
+      }
+      // the uncorrected run drifts away, the corrected one does not: against the peak of the angle of 0.9 rad
+      const double drift = fabs(drift_of(&got, manoeuvre));
+      assert_true(r == NO_CORRECTION ? drift > 0.3 : drift < 0.003);
+    }
+  }
+  assert_int_equal(n_misses, 0);
+}
+
+// Plain least squares that forgets diverges in the slow manoeuvre: the covariance grows while little moves. The engine's does not.
+static void test_forgetting_slow(void** state) {
+  (void)state;
+  double e[STEERING_SIGNALS];
+  run_adaptive(STEERING_M1, ", forgetting: 0.98", &got);
+  steering_errors(&got, &whole[STEERING_M1], e);
+  print_row("forgetting 0.98", STEERING_M1, e);
+  steering_loop_run(&rows[FORGETTING].loop, STEERING_M1, &other);
+  assert_true(other.is_lost && e[0] < 0.02);
+}
+
+// Sample by sample what the plain loop does, but for the round-off of another form of least squares.
+static void test_engine_is_loop(void** state) {
+  (void)state;
+  steering_loop loop = rows[CORRECTION].loop;
+  loop.fade = 10;
+  steering_loop_run(&loop, STEERING_M0, &other);
+  run_adaptive(STEERING_M0, "", &got);
+  for (size_t i = 0; i < STEERING_SIGNALS; i++) {
+    double size = 0, off = 0;
+    for (size_t k = 0; k < got.n; k++) {
+      size = fmax(size, fabs(other.x[i][k]));
+      off = fmax(off, fabs(other.x[i][k] - got.x[i][k]));
+    }
+    print_message("signal %zu: largest difference %.2g of %.3g\n", i, off, size);
+    check_near(off, 0, 1e-6 * size);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_HI_12_plain_loop),
+      cmocka_unit_test(test_HI_12_engine),
+      cmocka_unit_test(test_forgetting_slow),
+      cmocka_unit_test(test_engine_is_loop),
+  };
+  return cmocka_run_group_tests(tests, prepare, NULL);
+}
