@@ -146,15 +146,20 @@ static void test_HI_12_engine(void** state) {
   assert_int_equal(n_misses, 0);
 }
 
-// Plain least squares that forgets diverges in the slow manoeuvre: the covariance grows while little moves. The engine's does not.
+// While little moves in the slow manoeuvre, least squares that forget grow their covariance, and the next movement bursts them.
+// The engine's covariance stays below its start.
 static void test_forgetting_slow(void** state) {
   (void)state;
-  double e[STEERING_SIGNALS];
+  double e[STEERING_SIGNALS], plain[STEERING_SIGNALS];
   run_adaptive(STEERING_M1, ", forgetting: 0.98", &got);
   steering_errors(&got, &whole[STEERING_M1], e);
-  print_row("forgetting 0.98", STEERING_M1, e);
   steering_loop_run(&rows[FORGETTING].loop, STEERING_M1, &other);
-  assert_true(other.is_lost && e[0] < 0.02);
+  steering_errors(&other, &whole[STEERING_M1], plain);
+  print_row("forgetting 0.98", STEERING_M1, e);
+  print_row("the plain loop", STEERING_M1, plain);
+  for (size_t i = 0; i < STEERING_SIGNALS; i++) {
+    assert_true(e[i] < plain[i]);
+  }
 }
 
 // Sample by sample what the plain loop does, but for the round-off of another form of least squares.
@@ -175,11 +180,70 @@ static void test_engine_is_loop(void** state) {
   }
 }
 
+// ---- the Kalman filter
+
+// Both outputs get `noise` of their peaks on their way to the method; seeds of the two links.
+static void run_noisy(steering_manoeuvre m, const char* model, double noise, int seed,
+                      steering_signals* to) {
+  char units[512], connections[1024];
+  snprintf(units, sizeof units,
+           "  epas: {model: steering.epas}\n  car: {model: steering.chassis}\n"
+           "  speed: {model: channel, exchange: fresh, step: 0.005, with: {noise_relative: %g, "
+           "amplitude: 0.0504, seed: %d}}\n"
+           "  force: {model: channel, exchange: fresh, step: 0.005, with: {noise_relative: %g, "
+           "amplitude: 1422, seed: %d}}\n",
+           noise, seed, noise, seed + 1000);
+  snprintf(connections, sizeof connections,
+           "  - {from: hands.y, to: epas.T_s, coupling: {method: hold}}\n"
+           "  - {from: epas.v_rack, to: speed.u, exchange: 0.005, coupling: {method: hold}}\n"
+           "  - {from: car.F_rod, to: force.u, exchange: 0.005, coupling: {method: hold}}\n"
+           "  - {from: speed.y, to: car.v_rack, exchange: 0.005, delay: 0.01, coupling: {method: "
+           "adaptive, model: %s, end: sender, interpolate: no, regressor: epas.angle, "
+           "displacement: epas.x_rack}}\n"
+           "  - {from: force.y, to: epas.F_rod, exchange: 0.005, delay: 0.01, coupling: {method: "
+           "adaptive, model: %s, regressor: speed.y}}\n",
+           model, model);
+  steering_cut cut = STEERING_FORCE_TO_RACK;
+  cut.units = units;
+  cut.connections = connections;
+  steering_run(&cut, m, "", "", to);
+}
+
+// Issue: without noise within 1.5 times the errors of least squares, with 1 % noise at most equal. `noise: 0.1` was chosen on
+// seeds 1 and 2 of a prototype; these have never been used for that.
+static void test_kalman_filter(void** state) {
+  (void)state;
+  static const int seeds[] = {0, 101, 102, 103, 104, 105};
+  for (size_t m = 0; m < 2; m++) {
+    const steering_manoeuvre manoeuvre = m == 0 ? STEERING_M0 : STEERING_M2;
+    double sums[2][STEERING_SIGNALS] = {{0}};
+    for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++) {
+      double rls[STEERING_SIGNALS], ekf[STEERING_SIGNALS];
+      const double noise = seeds[i] == 0 ? 0 : 0.01;
+      run_noisy(manoeuvre, "rls", noise, seeds[i], &got);
+      steering_errors(&got, &whole[manoeuvre], rls);
+      run_noisy(manoeuvre, "ekf", noise, seeds[i], &got);
+      steering_errors(&got, &whole[manoeuvre], ekf);
+      print_row(seeds[i] == 0 ? "rls" : "rls, 1 % noise", manoeuvre, rls);
+      print_row(seeds[i] == 0 ? "ekf" : "ekf, 1 % noise", manoeuvre, ekf);
+      for (size_t s = 0; s < STEERING_SIGNALS; s++) {
+        assert_true(seeds[i] != 0 || ekf[s] <= 1.5 * rls[s]);
+        sums[0][s] += seeds[i] == 0 ? 0 : rls[s];
+        sums[1][s] += seeds[i] == 0 ? 0 : ekf[s];
+      }
+    }
+    for (size_t s = 0; s < STEERING_SIGNALS; s++) {
+      print_message("M%d signal %zu: ekf over rls with noise %.3f\n", (int)manoeuvre, s,
+                    sums[1][s] / sums[0][s]);
+      assert_true(sums[1][s] <= sums[0][s]);
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_HI_12_plain_loop),
-      cmocka_unit_test(test_HI_12_engine),
-      cmocka_unit_test(test_forgetting_slow),
+      cmocka_unit_test(test_HI_12_plain_loop), cmocka_unit_test(test_HI_12_engine),
+      cmocka_unit_test(test_forgetting_slow),  cmocka_unit_test(test_kalman_filter),
       cmocka_unit_test(test_engine_is_loop),
   };
   return cmocka_run_group_tests(tests, prepare, NULL);
