@@ -129,6 +129,8 @@ typedef struct yoke_coupling_moment {
   // Methods with YOKE_COUPLING_FRESH, while a unit is evaluated anew at the exchange: the signals, one flag each, that are
   // observed by this call. NULL: all of them. See below.
   const bool* is_due;
+  // Methods with YOKE_COUPLING_AGES: how old each signal's sample is [s]; NULL: all are of now.
+  const double* ages;
 } yoke_coupling_moment;
 
 typedef enum yoke_coupling_reset {
@@ -155,6 +157,9 @@ enum {
   YOKE_COUPLING_FRESH = 1u << 6,
   // Delays its signals itself: it gets them undelayed and is told `delays`.
   YOKE_COUPLING_DELAYS = 1u << 7,
+  // Bridges missing and late samples itself: it is told `ages`, and no sample is made up for it (`on_loss: extrapolate`). One that
+  // is missing is announced by reset, as to every method.
+  YOKE_COUPLING_AGES = 1u << 8,
 };
 
 // What a method wants beside samples.

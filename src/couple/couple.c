@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "couple/couple_adaptive.h"
 #include "couple/couple_auto.h"
 #include "couple/couple_energy.h"
 #include "couple/couple_hinf.h"
@@ -12,8 +13,9 @@
 #include "couple/couple_nepce.h"
 
 const yoke_coupling_ops* const yoke__coupling_methods[] = {
-    &yoke__couple_auto,        &yoke__couple_hold, &yoke__couple_energy, &yoke__couple_nepce,
-    &yoke__couple_interpolate, &yoke__couple_mpsm, &yoke__couple_mbcorr, &yoke__couple_hinf,
+    &yoke__couple_auto,   &yoke__couple_hold,        &yoke__couple_energy,
+    &yoke__couple_nepce,  &yoke__couple_interpolate, &yoke__couple_mpsm,
+    &yoke__couple_mbcorr, &yoke__couple_hinf,        &yoke__couple_adaptive,
 };
 
 const size_t yoke__n_coupling_methods =

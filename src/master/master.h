@@ -357,6 +357,7 @@ typedef struct yoke_state {
   bool* is_tap_jumped;     // per tap into a law or fresh unit: a jump waits for its next exchange
   bool* is_reset_due;      // per signal of the coupling groups: a jump comes with its next sample
   bool* is_lost;           // per signal: work of one exchange
+  double* ages;            // per signal [s]: as long as the samples of an exchange are observed
   bool*
       is_due_signal;  // per signal, work of one exchange: it is observed by this call, or comes after a jump
   bool* is_seen_signal;  // and it has been at this exchange point

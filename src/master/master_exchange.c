@@ -332,6 +332,9 @@ static YOKE_NOINLINE void note_losses(const yoke_system* system, const yoke_grou
       foretell(system, group, state, v->signal);
       is_bad = false;
     }
+    if (v->signal != YOKE_NOT_FOUND) {
+      state->ages[group->first_signal + v->signal] = info.age;
+    }
     has_loss = has_loss || is_bad;
     is_all = is_all || (is_bad && v->signal == YOKE_NOT_FOUND);
     if (v->signal != YOKE_NOT_FOUND) {
@@ -377,11 +380,13 @@ static void observe_group(const yoke_system* system, const yoke_group* group, yo
   // a chosen step holds for the whole system
   const bool is_adaptive = system->is_adaptive;
   const double h = is_adaptive ? state->slot_h : group->setup.interval;
-  const yoke_coupling_moment now = {.k = count,
-                                    .h_last = count == 0 ? 0 : h,
-                                    .h_next = is_adaptive && count > 0 ? state->slot_h_next : h,
-                                    .worker = state->workers[group - system->groups],
-                                    .is_due = is_due};
+  const yoke_coupling_moment now = {
+      .k = count,
+      .h_last = count == 0 ? 0 : h,
+      .h_next = is_adaptive && count > 0 ? state->slot_h_next : h,
+      .worker = state->workers[group - system->groups],
+      .is_due = is_due,
+      .ages = group->n_validities > 0 ? state->ages + group->first_signal : NULL};
   const double* input = state->group_numbers + group->input;
   group->ops->observe(state->group_memory + group->self, &now, state->group_numbers + group->sample,
                       count == 0 ? NULL : input);

@@ -65,6 +65,7 @@ static yoke_status lay_memory(const yoke_system* system, yoke_state* state) {
   state->is_tap_jumped = yoke__arena_array(arena, system->n_taps + 1, sizeof(bool));
   state->is_reset_due = yoke__arena_array(arena, system->n_signals + 1, sizeof(bool));
   state->is_lost = yoke__arena_array(arena, system->n_signals + 1, sizeof(bool));
+  state->ages = yoke__arena_array(arena, system->n_signals + 1, sizeof(double));
   state->is_due_signal = yoke__arena_array(arena, system->n_signals + 1, sizeof(bool));
   state->is_seen_signal = yoke__arena_array(arena, system->n_signals + 1, sizeof(bool));
   state->is_fifo_jump = yoke__arena_array(arena, system->n_fifo + 1, sizeof(bool));
@@ -75,7 +76,7 @@ static yoke_status lay_memory(const yoke_system* system, yoke_state* state) {
                   state->group_numbers && state->workers && state->traces && state->intake_wait &&
                   state->intake_count && state->intake_due && state->unit_wait &&
                   state->group_since && state->is_jumped && state->is_output_jumped &&
-                  state->is_tap_jumped && state->is_reset_due && state->is_lost &&
+                  state->is_tap_jumped && state->is_reset_due && state->is_lost && state->ages &&
                   state->is_due_signal && state->is_seen_signal && state->is_fifo_jump &&
                   state->unit_t && state->failures);
   state->y_seen = system->scenario->scheme == YOKE_GAUSS_SEIDEL ? state->y_work : state->y;

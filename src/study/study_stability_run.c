@@ -408,8 +408,10 @@ static void observe(replay* r, size_t k) {
   const yoke_group* group = r->group;
   const size_t n = r->setup->n_signals, p = r->cluster->n_outputs;
   const double H = r->setup->interval;
-  const yoke_coupling_moment now = {(int64_t)k, k == 0 ? 0 : H, H,
-                                    r->wants_worker ? &r->worker : NULL, NULL};
+  const yoke_coupling_moment now = {.k = (int64_t)k,
+                                    .h_last = k == 0 ? 0 : H,
+                                    .h_next = H,
+                                    .worker = r->wants_worker ? &r->worker : NULL};
   for (size_t i = 0; i < n; i++) {
     const yoke_tap* tap = &group->taps[i];
     r->sample[i] = r->columns[tap->from][k] * tap->gain + tap->offset;

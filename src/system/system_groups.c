@@ -210,7 +210,8 @@ static yoke_status list_validities(yoke_system* system, yoke_group* group) {
     const yoke_system_link* link = &system->links[group->taps[i].link];
     if (may_be_missing(&system->units[link->from_unit])) {
       const bool is_foretold = system->units[link->from_unit].source->on_loss == 0 &&
-                               group->role == YOKE_GROUP_WHOLE && group->taps[i].delay == 0;
+                               group->role == YOKE_GROUP_WHOLE && group->taps[i].delay == 0 &&
+                               (group->ops->flags & YOKE_COUPLING_AGES) == 0;
       list[group->n_validities++] =
           (yoke_validity){link->from_unit, link->from_variable, i, is_foretold};
     }
