@@ -13,7 +13,7 @@ static steering_signals whole[3], got, other;
 static int prepare(void** state) {
   (void)state;
   for (steering_manoeuvre m = STEERING_M0; m <= STEERING_M2; m++) {
-    steering_run(&STEERING_WHOLE, m, "", "", &whole[m]);
+    steering_run(&STEERING_WHOLE, m, &(steering_options){0}, &whole[m]);
   }
   return 0;
 }
@@ -105,7 +105,7 @@ static void run_adaptive(steering_manoeuvre m, const char* settings, steering_si
       settings, settings);
   steering_cut cut = STEERING_FORCE_TO_RACK;
   cut.connections = connections;
-  steering_run(&cut, m, "", "", to);
+  steering_run(&cut, m, &(steering_options){0}, to);
 }
 
 static void test_HI_12_engine(void** state) {
@@ -123,10 +123,10 @@ static void test_HI_12_engine(void** state) {
       if (settings[r] != NULL) {
         run_adaptive(manoeuvre, settings[r], &got);
       } else {
-        steering_run(&STEERING_FORCE_TO_RACK, manoeuvre,
-                     r == DELAY ? "exchange: 0.005, delay: 0.01, coupling: {method: hold}"
-                                : "exchange: 0.005, coupling: {method: hold}",
-                     "", &got);
+        const steering_options options = {
+            .keys = r == DELAY ? "exchange: 0.005, delay: 0.01, coupling: {method: hold}"
+                               : "exchange: 0.005, coupling: {method: hold}"};
+        steering_run(&STEERING_FORCE_TO_RACK, manoeuvre, &options, &got);
       }
       steering_errors(&got, &whole[manoeuvre], e);
       print_row(rows[r].name, manoeuvre, e);
@@ -206,7 +206,7 @@ static void run_noisy(steering_manoeuvre m, const char* model, double noise, int
   steering_cut cut = STEERING_FORCE_TO_RACK;
   cut.units = units;
   cut.connections = connections;
-  steering_run(&cut, m, "", "", to);
+  steering_run(&cut, m, &(steering_options){0}, to);
 }
 
 // Issue: without noise within 1.5 times the errors of least squares, with 1 % noise at most equal. `noise: 0.1` was chosen on
@@ -264,7 +264,7 @@ static void run_bad_link(const char* force_link, const char* speed_link, bool is
   steering_cut cut = STEERING_FORCE_TO_RACK;
   cut.units = units;
   cut.connections = connections;
-  steering_run(&cut, STEERING_M0, "", "", to);
+  steering_run(&cut, STEERING_M0, &(steering_options){0}, to);
 }
 
 // Bursts, jitter, a delay that varies by 20 ms within 2 s, copies and swapped samples: bridged, the errors stay below half of
