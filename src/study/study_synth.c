@@ -529,14 +529,21 @@ static size_t find_winners(const yoke_synth_study* s, bool is_all, yoke_synth_wi
 
 // ---- what to write
 
+// The smallest error of the runs with the element; NaN: none reached the end.
+static double error_of_element(const yoke_synth_study* s) {
+  const double given = s->runs[YOKE_SYNTH_RUN_GIVEN + YOKE_SYNTH_PATH_ELEMENT].worst;
+  const double fresh = s->runs[YOKE_SYNTH_RUN_FRESH + YOKE_SYNTH_PATH_ELEMENT].worst;
+  return fmin(given, fresh);
+}
+
 static yoke_status write_lines(yoke_synth_maker* maker) {
   yoke_synth_study* out = maker->out;
   const yoke_synth_trial* given = &out->runs[YOKE_SYNTH_RUN_GIVEN + YOKE_SYNTH_PATH_ELEMENT];
   const yoke_synth_trial* fresh = &out->runs[YOKE_SYNTH_RUN_FRESH + YOKE_SYNTH_PATH_ELEMENT];
   const bool is_fresh_better =
       out->no_runs == NULL && !isnan(fresh->worst) && !(given->worst <= fresh->worst);
-  // a system refuses an element that is for other times
-  if (!out->is_fitting) {
+  // nothing that is refused, as an element for other times is, or diverges
+  if (!out->is_fitting || (out->no_runs == NULL && isnan(error_of_element(out)))) {
     return YOKE_OK;
   }
   out->sets = yoke__arena_array(&out->arena, maker->n_paths + 1, sizeof *out->sets);
@@ -562,13 +569,6 @@ static bool is_element(size_t run) {
   return (run - YOKE_SYNTH_RUN_GIVEN) % YOKE_SYNTH_N_PATHS == YOKE_SYNTH_PATH_ELEMENT;
 }
 
-// The smallest error of the runs with the element; NaN: none reached the end.
-static double error_of_element(const yoke_synth_study* s) {
-  const double given = s->runs[YOKE_SYNTH_RUN_GIVEN + YOKE_SYNTH_PATH_ELEMENT].worst;
-  const double fresh = s->runs[YOKE_SYNTH_RUN_FRESH + YOKE_SYNTH_PATH_ELEMENT].worst;
-  return fmin(given, fresh);
-}
-
 // What to write for a run, as the file would have it.
 static void setting_text(const yoke_synth_study* s, size_t run, char* to, size_t size) {
   const size_t path = (run - YOKE_SYNTH_RUN_GIVEN) % YOKE_SYNTH_N_PATHS;
@@ -586,7 +586,7 @@ static void advise_by_runs(yoke_synth_study* s) {
   char setting[120], other[120] = "", as_it_is[160] = "";
   if (s->best == YOKE_SYNTH_N_RUNS) {
     snprintf(s->advice, sizeof s->advice,
-             "Tried for %g s: the run diverges with each of them. Exchange more often than every "
+             "Tried for %g s: no run reaches its end. Exchange more often than every "
              "%g s.",
              s->run_until, s->system_interval);
     return;
@@ -598,7 +598,9 @@ static void advise_by_runs(yoke_synth_study* s) {
   const int n_name = (int)fmin(80, (double)strcspn(signal, " "));
   setting_text(s, s->best, setting, sizeof setting);
   if (!is_element(s->best) && isnan(element)) {
-    snprintf(other, sizeof other, "; with the element the run diverges");
+    const bool is_refused = s->runs[YOKE_SYNTH_RUN_GIVEN + YOKE_SYNTH_PATH_ELEMENT].why != NULL;
+    snprintf(other, sizeof other, "; %s",
+             is_refused ? "the element is refused" : "with the element the run diverges");
   } else if (!is_element(s->best)) {
     snprintf(other, sizeof other, "; with the element it is %.3g %%", 100 * element);
   }

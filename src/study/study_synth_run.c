@@ -17,6 +17,7 @@
 
 #define MOST_STEPS 50000  // calls that are run
 #define LOST       1e3    // times the range of the reference: it has diverged
+#define ROUND_OFF  1e-12  // of its size: a signal that moves by less stands still
 
 typedef struct course {
   size_t n;           // signals
@@ -178,7 +179,9 @@ static yoke_status run_reference(yoke_synth_maker* maker, course* c) {
   return status;
 }
 
-static void find_ranges(course* c) {
+// False: no signal moves. One that stands still has a range of exactly 0.
+static bool find_ranges(course* c) {
+  bool is_any = false;
   for (size_t i = 0; i < c->n; i++) {
     double low = c->values[i], high = low;
     for (size_t k = 0; k <= c->n_steps; k++) {
@@ -186,8 +189,10 @@ static void find_ranges(course* c) {
       high = fmax(high, c->values[k * c->n + i]);
     }
     c->low[i] = low;
-    c->range[i] = high - low;
+    c->range[i] = high - low > ROUND_OFF * fmax(fabs(low), fabs(high)) ? high - low : 0;
+    is_any = is_any || c->range[i] > 0;
   }
+  return is_any;
 }
 
 // ---- one run
@@ -196,7 +201,8 @@ static void find_ranges(course* c) {
 static bool add_squares(const course* c, const double y[], size_t k, double squares[]) {
   for (size_t i = 0; i < c->n; i++) {
     const double value = y[c->at[i]], miss = value - c->values[k * c->n + i];
-    if (!yoke__is_finite(value) || fabs(miss) > LOST * c->range[i] + LOST * fabs(c->low[i])) {
+    const double size = c->range[i] + fabs(c->low[i]);
+    if (!yoke__is_finite(value) || (size > 0 && fabs(miss) > LOST * size)) {
       return false;
     }
     squares[i] += miss * miss;
@@ -226,8 +232,8 @@ static yoke_status run_one(yoke_synth_maker* maker, const course* c, const char*
   yoke__messages_free(&messages);
   for (size_t i = 0; i < c->n && trial->is_run && !trial->has_diverged; i++) {
     const double error = sqrt(squares[i] / (double)(c->n_steps + 1));
-    const double share = c->range[i] > 0 ? error / c->range[i] : error > 0 ? (double)INFINITY : 0;
-    if (isnan(trial->worst) || share > trial->worst) {
+    const double share = error / c->range[i];
+    if (c->range[i] > 0 && (isnan(trial->worst) || share > trial->worst)) {
       trial->worst = share;
       trial->signal = c->link[i];
     }
@@ -296,7 +302,9 @@ static yoke_status run_in(yoke_synth_maker* maker, yoke_arena* arena) {
   if (out->no_runs != NULL) {
     return YOKE_OK;
   }
-  find_ranges(&c);
+  if (!find_ranges(&c)) {
+    return keep(out, "none of its signals moves", &out->no_runs);
+  }
   out->run_until = (double)c.n_steps * out->system_step;
   return run_paths(maker, &c, squares);
 }

@@ -109,6 +109,20 @@ is 'radii of hold' python3 -c 'import json
 mine = {r["exchange"]: r["radius"] for r in json.load(open("synth.out"))["loop"] if r["path"] == "hold"}
 theirs = {r["name"]: r["radius"] for r in json.load(open("out"))["methods"]}
 assert abs(mine["stale"] - theirs["hold"]) < 1e-8 and abs(mine["fresh"] - theirs["mean"]) < 1e-8, (mine, theirs)'
+# a system that takes no element is told so, and not told to use it
+cat >direct.yaml <<'YAML'
+yoke: 1
+time: {stop: 1, step: 0.02}
+units:
+  a: {model: state_space, step: 0.001, with: {A: [[-1]], B: [[1]], C: [[1]], D: [[0.3]], inputs: [u], outputs: [y], x0: [1]}}
+  b: {model: state_space, step: 0.001, with: {A: [[-2]], B: [[1]], C: [[-1]], D: [[0.3]], inputs: [u], outputs: [y]}}
+bonds:
+  j: {action: a.y -> b.u, rate: b.y -> a.u}
+YAML
+ends 0 direct.yaml --bond j
+has out 'no fresh exchange: feedthrough goes round the loop'
+has out '; the element is refused.'
+is 'nothing to write' test "$(grep -c 'to use it' out)" -eq 0
 # custom numbers; times of another system are designed for, and not advised
 ends 0 masses.yaml --bond joint --pole 200 --no-run
 has out 'recipe custom, f2 100 Hz, a 200 rad/s'

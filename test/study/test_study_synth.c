@@ -173,6 +173,21 @@ static void test_advice_follows_the_signal(void** state) {
   yoke__synth_study_free(&s);
 }
 
+// Nothing moves: errors have no range to be compared with.
+static void test_still_signals(void** state) {
+  (void)state;
+  static const char* const still[] = {"units.force.with.amplitude=0"};
+  yoke_synth_request request = request_of();
+  yoke_synth_study s;
+  request.sets = still;
+  request.n_sets = 1;
+  write_masses("0.05", "fresh", 1, bond);
+  check_ok(yoke__synth_study(&request, &s));
+  assert_string_equal(s.no_runs, "none of its signals moves");
+  check_contains(s.advice, "Nothing was run (none of its signals moves)");
+  yoke__synth_study_free(&s);
+}
+
 static void expect_refusal(const yoke_synth_request* request, const char* words) {
   yoke_synth_study s;
   char text[4096] = "";
@@ -252,6 +267,7 @@ int main(void) {
       cmocka_unit_test(test_advice_follows_the_signal),
       cmocka_unit_test(test_refusals),
       cmocka_unit_test(test_no_loop),
+      cmocka_unit_test(test_still_signals),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
