@@ -8,7 +8,7 @@
 //    gets F^_k <--- end: receiver ----------------- F_{k-nd} <-----------  F
 //
 //   sender    at exchange k: v_k is learnt with the regressor up to k - 1, iterated nd steps, less what the displacement went
-//             astray, and put on its way; the other side holds it from k + nd on (or gets a line with `interpolate`)
+//             astray, and put on its way; the other side holds it from k + nd on (`interpolate: yes`: a line)
 //   receiver  at exchange k: F_{k-nd} arrives and is learnt with the regressor up to k - nd - 1, iterated nd steps with the
 //             regressor up to k, which this side knows, and once more: in between a line
 //
@@ -42,18 +42,20 @@ enum {
 };
 enum { REGRESSOR, DISPLACEMENT, N_SIGNALS };
 enum { RECEIVER, SENDER };
+enum { AUTO, NO, YES };  // of interpolate
 
 static const char* const ends[] = {"receiver", "sender", NULL};
 static const char* const models[] = {"rls", "ekf", NULL};
-static const char* const answers[] = {"no", "yes", NULL};
+static const char* const answers[] = {"auto", "no", "yes", NULL};
 static const yoke_coupling_parameter parameters[N_PARAMETERS] = {
     [END] = {"end", "where the signal is foretold: behind its delay, or before it", RECEIVER, 0, 1,
              ends},
     [MODEL] = {"model", "learnt by recursive least squares or by an extended Kalman filter",
                YOKE_ARX_RLS, 0, 1, models},
     [INTERPOLATE] = {"interpolate",
-                     "a line to the next prediction between exchanges instead of a held value", 1,
-                     0, 1, answers},
+                     "between exchanges a line to the next prediction instead of a held value; "
+                     "auto: at the receiver",
+                     AUTO, 0, 2, answers},
     [FORGETTING] = {"forgetting", "weight of a sample in what is learnt, per newer one", 1, 0.5, 1,
                     NULL},
     [VARIANCE] = {"variance", "of the model's parameters at the start", 1e3, DBL_MIN,
@@ -127,7 +129,7 @@ static yoke_adaptive_setup settings_of(const yoke_coupling_setup* setup, size_t 
               .noise = p[NOISE],
               .limit = p[LIMIT]},
       .is_sender = p[END] == SENDER,
-      .is_line = p[INTERPOLATE] > 0,
+      .is_line = p[INTERPOLATE] == YES || (p[INTERPOLATE] == AUTO && p[END] != SENDER),
       .has_displacement = count_named(setup, DISPLACEMENT) > 0,
       .correction = p[CORRECTION],
       .warm_up = (int64_t)p[WARM_UP],

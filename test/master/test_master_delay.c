@@ -98,7 +98,7 @@ static void run_adaptive(steering_manoeuvre m, const char* settings, steering_si
       connections, sizeof connections,
       "  - {from: hands.y, to: epas.T_s, coupling: {method: hold}}\n"
       "  - {from: epas.v_rack, to: car.v_rack, exchange: 0.005, delay: 0.01, coupling: {method: "
-      "adaptive, end: sender, interpolate: no, regressor: epas.angle, displacement: "
+      "adaptive, end: sender, regressor: epas.angle, displacement: "
       "epas.x_rack%s}}\n"
       "  - {from: car.F_rod, to: epas.F_rod, exchange: 0.005, delay: 0.01, coupling: {method: "
       "adaptive, regressor: epas.v_rack%s}}\n",
@@ -198,7 +198,7 @@ static void run_noisy(steering_manoeuvre m, const char* model, double noise, int
            "  - {from: epas.v_rack, to: speed.u, exchange: 0.005, coupling: {method: hold}}\n"
            "  - {from: car.F_rod, to: force.u, exchange: 0.005, coupling: {method: hold}}\n"
            "  - {from: speed.y, to: car.v_rack, exchange: 0.005, delay: 0.01, coupling: {method: "
-           "adaptive, model: %s, end: sender, interpolate: no, regressor: epas.angle, "
+           "adaptive, model: %s, end: sender, regressor: epas.angle, "
            "displacement: epas.x_rack}}\n"
            "  - {from: force.y, to: epas.F_rod, exchange: 0.005, delay: 0.01, coupling: {method: "
            "adaptive, model: %s, regressor: speed.y}}\n",
@@ -257,7 +257,7 @@ static void run_bad_link(const char* force_link, const char* speed_link, bool is
            "  - {from: speed.y, to: car.v_rack, exchange: 0.005, coupling: {method: hold}}\n"
            "  - {from: car.F_rod, to: force.u, exchange: 0.005, coupling: {method: hold}}\n"
            "  - {from: force.y, to: epas.F_rod, exchange: 0.005, delay: 0.01, coupling: {%s}}\n",
-           is_adaptive ? "method: adaptive, end: sender, interpolate: no, regressor: epas.angle, "
+           is_adaptive ? "method: adaptive, end: sender, regressor: epas.angle, "
                          "displacement: epas.x_rack"
                        : "method: hold",
            is_adaptive ? "method: adaptive, regressor: epas.v_rack" : "method: hold");
