@@ -167,12 +167,21 @@ check $? "--with does not change a law"
 unzip -p spring.fmu modelDescription.xml | grep -q 'name="c" .*start="0.5"'
 check $? "the law has lost its settings"
 
+# ---- event mode on demand: fresh exchange of FMUs
+export_fmu 0 native.yaml --unit spring --fmi 3 --event-mode -o fresh.fmu
+unzip -p fresh.fmu modelDescription.xml | grep -q 'hasEventMode="true"'
+check $? "--event-mode is not in the description"
+unzip -p spring.fmu modelDescription.xml | grep -q 'hasEventMode="true"'
+check $((! $?)) "event mode without being asked for"
+
 # ---- refusals
 export_fmu 2 oscilator.force --fmi 2; err_has "did you mean 'oscillator.force'?"
 export_fmu 2 gain; err_has "expected --fmi 2, --fmi 3, --ssp or --c"
 export_fmu 2 gain --fmi 1
 export_fmu 2 gain --fmi 2 --unit x; err_has "--unit goes with a system file"
 export_fmu 2 gain --ssp; err_has "--ssp goes with a system file"
+export_fmu 2 gain --fmi 2 --event-mode; err_has "--event-mode goes with --fmi 3"
+export_fmu 2 gain --ssp --event-mode; err_has "--event-mode goes with --fmi 3"
 export_fmu 2 native.yaml --ssp --unit left; err_has "--unit and --with go with --fmi"
 export_fmu 0 native.yaml --fmi 2 --unit left --set units.left.with.kc=81 -o set.fmu
 unzip -p set.fmu modelDescription.xml | grep -A1 'name="kc"' | grep -q 'start="81"'
