@@ -43,7 +43,7 @@ typedef struct tally {
 
 typedef struct channel {
   yoke_model_head head;
-  size_t n, late_max;
+  size_t n, late_max, n_ways;                // n_ways: late_max + 1, or 0
   double *u, *y, *good, *noise, *amplitude;  // in `values`
   double* past;                              // late_max + 1 times n: values underway
   underway* ways;                            // late_max + 1, behind the values
@@ -193,8 +193,9 @@ static yoke_status create(const yoke_unit_args* args, void** self, const yoke_si
   YOKE_TRY(yoke__model_integer(args, "n", 1, 1, MAX_SIZE, &count, sink));
   YOKE_TRY(yoke__model_integer(args, "late_max", 0, 0, MAX_LATE, &late_max, sink));
   if (count * (late_max + 1) > MAX_UNDERWAY) {
-    return yoke__model_refuse(sink, "n times late_max is %lld, at most %d fit",
-                              (long long)(count * late_max), MAX_UNDERWAY);
+    return yoke__model_refuse(sink,
+                              "%lld elements underway for up to %lld calls: at most %d numbers fit",
+                              (long long)count, (long long)late_max, MAX_UNDERWAY);
   }
   const size_t n = (size_t)count, n_ways = late_max > 0 ? (size_t)late_max + 1 : 0;
   const size_t size =
@@ -206,6 +207,7 @@ static yoke_status create(const yoke_unit_args* args, void** self, const yoke_si
   }
   c->n = n;
   c->late_max = (size_t)late_max;
+  c->n_ways = n_ways;
   c->u = c->values;
   c->y = c->u + n;
   c->good = c->y + n;
@@ -351,7 +353,7 @@ static yoke_status refresh(void* self, double t) {
   send(c);
   pick best = {NULL, false};
   consider(c, &c->present, &best);
-  for (size_t i = 0; i < (c->late_max > 0 ? c->late_max + 1 : 0); i++) {
+  for (size_t i = 0; i < c->n_ways; i++) {
     if (c->ways[i].k > 0) {
       consider(c, &c->ways[i], &best);
     }
@@ -374,8 +376,8 @@ static void commit(channel* c) {
   memcpy(c->good, c->y, c->n * sizeof *c->good);
   c->k_good = c->k_shown;
   c->t_good = c->t_shown;
-  if (c->late_max > 0) {
-    const size_t at = (size_t)c->k % (c->late_max + 1);
+  if (c->n_ways > 0) {
+    const size_t at = (size_t)c->k % c->n_ways;
     c->ways[at] = c->present;
     for (size_t i = 0; i < c->n; i++) {
       c->past[at * c->n + i] = value_of(c, i);

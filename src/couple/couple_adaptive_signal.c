@@ -51,7 +51,7 @@ static double correction_of(const yoke_adaptive_setup* setup) {
 }
 
 static size_t ring_of(const yoke_adaptive_setup* setup) {
-  return 2 * (size_t)setup->delay + 2 * BRIDGE + 4;
+  return 2 * ((size_t)setup->delay + BRIDGE + 2);
 }
 
 size_t yoke__adaptive_size(const yoke_adaptive_setup* setup) {

@@ -239,7 +239,7 @@ static void test_refusals(void** state) {
   refuses(2, "vary", (double)NAN, "from 0 to 10000");
   const int64_t n = 100000, many = 1000;
   const yoke_argument too_many[] = {trial_whole("n", &n), trial_whole("late_max", &many)};
-  trial_refuses(&yoke__model_channel, too_many, 2, "at most 1000000 fit");
+  trial_refuses(&yoke__model_channel, too_many, 2, "at most 1000000 numbers fit");
 }
 
 int main(void) {
