@@ -37,7 +37,7 @@ static int refuse(yoke_messages* messages, yoke_status status) {
   return yoke__app_analyse_fail(status);
 }
 
-static int add_cut(yoke_app_loops* self, const yoke_linear_loops* loops, const char* name,
+static int add_cut(yoke_app_loops* self, yoke_linear_loops* loops, const char* name,
                    const char* shown) {
   yoke_messages messages = {0};
   yoke_cut* cut = &self->cuts[self->n];
@@ -47,7 +47,7 @@ static int add_cut(yoke_app_loops* self, const yoke_linear_loops* loops, const c
     snprintf(cut->name, sizeof cut->name, "%.90s", shown);
   }
   if (status >= 0) {
-    status = yoke__cut_look(cut, self->step, self->is_fresh, 4 * self->step / N_LIMIT,
+    status = yoke__cut_look(cut, loops, self->step, self->is_fresh, 4 * self->step / N_LIMIT,
                             4 * self->step, &self->reports[self->n]);
   }
   if (status == YOKE_SINGULAR) {
@@ -87,6 +87,20 @@ static bool has_two_sides(const yoke_linear_loops* loops) {
          loops->n_x > loops->n_free;
 }
 
+// The same joint the other way round: of both it is known which side sends the action.
+static bool is_causality(const yoke_app_loops* self, size_t n_named, const char* against) {
+  return n_named == 0 && against != NULL && self->n == 2 && !self->cuts[0].is_blurred &&
+         !self->cuts[1].is_blurred && self->cuts[0].action_side < 2 &&
+         self->cuts[1].action_side < 2;
+}
+
+static int compare_causalities(yoke_app_loops* self) {
+  const yoke_status status =
+      yoke__cut_causality(self->cuts, self->step, self->is_fresh, 4 * self->step / N_LIMIT,
+                          4 * self->step, &self->best, self->reason, sizeof self->reason);
+  return status < 0 ? yoke__app_analyse_fail(status) : YOKE_EXIT_OK;
+}
+
 int yoke__app_loops_open(const yoke_app_analyse* app, yoke_app_analysis* a, yoke_app_loops** out) {
   *out = NULL;
   size_t n_named = 0;
@@ -116,7 +130,9 @@ int yoke__app_loops_open(const yoke_app_analyse* app, yoke_app_analysis* a, yoke
   if (status == YOKE_EXIT_OK && against != NULL) {
     status = add_other(app, self, against);
   }
-  if (status == YOKE_EXIT_OK && self->n > 1) {
+  if (status == YOKE_EXIT_OK && is_causality(self, n_named, against)) {
+    status = compare_causalities(self);
+  } else if (status == YOKE_EXIT_OK && self->n > 1) {
     self->best =
         yoke__cut_best(self->cuts, self->reports, self->n, self->reason, sizeof self->reason);
   }
@@ -192,7 +208,9 @@ static void print_table(const yoke_app_loops* self) {
   for (size_t i = 0; i < self->n; i++) {
     const yoke_cut_report* r = &self->reports[i];
     char limit[32];
-    if (isinf(r->limit.unstable)) {
+    if (isnan(r->limit.border)) {
+      snprintf(limit, sizeof limit, "-");
+    } else if (isinf(r->limit.unstable)) {
       snprintf(limit, sizeof limit, "no limit");
     } else {
       snprintf(limit, sizeof limit, "%.5g s", r->limit.border);

@@ -252,6 +252,7 @@ static const yoke_option analyse_options[] = {
      "Coupling methods to look at, with commas between them: hold (held signals), hold-1 and "
      "hold-2 (straight lines, parabolas), mean (held, feedthrough up to date), auto, nepce, mpsm "
      "(with exact models), mpsm-modified, mpsm-ede, mpsm-ramp, mbcorr, interpolate, energy, hinf, "
+     "adaptive, "
      "and file, which is what the file uses as its units are called. The default is all of them."},
     {"largest", "SECONDS", false, YOKE_ARGUMENT_TEXT, NULL,
      "Search the first unstable step up to this one. The default is four times the present step."},

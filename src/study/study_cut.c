@@ -8,8 +8,10 @@
 
 #include "base/base_status.h"
 #include "linalg/linalg_dense.h"
+#include "synth/synth_causality.h"
 
-#define ALIKE 1.1  // steps that differ by less are the same
+#define N_COARSE 16   // steps of the search that are taken at once where the loops are run
+#define ALIKE    1.1  // steps that differ by less are the same
 
 static const yoke_place nowhere = {0};
 
@@ -410,6 +412,11 @@ static yoke_status build(cutter* c, const char* name, yoke_arena* room) {
   }
   look_at_bonds(c);
   look_at_orders(c);
+  c->cut->is_whole = name == NULL;
+  for (size_t k = 0; k < c->loops->n_members; k++) {
+    c->cut->is_blurred =
+        c->cut->is_blurred || c->loops->units[c->loops->members[k]].difference != NULL;
+  }
   return YOKE_OK;
 }
 
@@ -444,10 +451,28 @@ yoke_synth_loop yoke__cut_loop(const yoke_cut* cut, double step, bool is_fresh) 
   return loop;
 }
 
-yoke_status yoke__cut_look(const yoke_cut* cut, double step, bool is_fresh, double resolution,
-                           double largest, yoke_cut_report* out) {
+static yoke_status look_blurred(const yoke_cut* cut, yoke_linear_loops* loops, double step,
+                                double resolution, double largest, yoke_cut_report* out) {
+  out->radius.radius = out->limit.border = out->limit.stable = (double)NAN;
+  out->limit.unstable = (double)NAN;
+  if (!cut->is_whole) {
+    return YOKE_OK;
+  }
+  double margin = 0;
+  const yoke_linear_grid grid = {N_COARSE * resolution, largest, resolution};
+  YOKE_TRY(yoke__linear_radius(loops, YOKE_LINEAR_HOLD, step, &out->radius.radius, &margin));
+  YOKE_TRY(yoke__linear_limit(loops, YOKE_LINEAR_HOLD, &grid, &out->limit.unstable));
+  out->limit.border = out->limit.unstable;
+  return YOKE_OK;
+}
+
+yoke_status yoke__cut_look(const yoke_cut* cut, yoke_linear_loops* loops, double step,
+                           bool is_fresh, double resolution, double largest, yoke_cut_report* out) {
   const yoke_synth_loop loop = yoke__cut_loop(cut, step, is_fresh);
   YOKE_TRY(yoke__synth_loop_analyse(&loop, &out->loop));
+  if (cut->is_blurred) {
+    return look_blurred(cut, loops, step, resolution, largest, out);
+  }
   YOKE_TRY(yoke__synth_loop_radius_of(loop.sides, step, loop.exchange, &out->radius));
   return yoke__synth_loop_limit_of(loop.sides, loop.exchange, resolution, largest, &out->limit);
 }
@@ -466,7 +491,8 @@ size_t yoke__cut_best(const yoke_cut cuts[], const yoke_cut_report reports[], si
   bool is_by_limit = false;
   for (size_t i = 1; i < n; i++) {
     const double a = reports[best].limit.border, b = reports[i].limit.border;
-    const bool is_clear = isinf(a) != isinf(b) || fmax(a, b) > ALIKE * fmin(a, b);
+    const bool is_clear =
+        !isnan(a + b) && (isinf(a) != isinf(b) || fmax(a, b) > ALIKE * fmin(a, b));
     const bool is_better =
         is_clear ? b > a : reports[i].loop.mu.value < reports[best].loop.mu.value;
     second = is_better ? best : i;
@@ -487,4 +513,27 @@ size_t yoke__cut_best(const yoke_cut cuts[], const yoke_cut_report reports[], si
              reports[second].loop.mu.value);
   }
   return best;
+}
+
+yoke_status yoke__cut_causality(const yoke_cut cuts[2], double step, bool is_fresh,
+                                double resolution, double largest, size_t* best, char reason[],
+                                size_t size) {
+  yoke_synth_causality_case cases[2];
+  const yoke_synth_loop loop = yoke__cut_loop(&cuts[0], step, is_fresh);
+  const yoke_synth_causality_settings settings = {.step = step,
+                                                  .exchange = loop.exchange,
+                                                  .holds = {loop.holds[0], loop.holds[1]},
+                                                  .resolution = resolution,
+                                                  .largest = largest,
+                                                  .power = 0};
+  for (size_t i = 0; i < 2; i++) {
+    const size_t from = cuts[i].action_side;
+    cases[i] = (yoke_synth_causality_case){cuts[i].names[1 - from],
+                                           {cuts[i].sides[from], cuts[i].sides[1 - from]}};
+  }
+  yoke_synth_choice choice;
+  YOKE_TRY(yoke__synth_causality_compare(cases, &settings, &choice));
+  *best = (size_t)choice.better;
+  snprintf(reason, size, "%s", choice.reason);
+  return YOKE_OK;
 }

@@ -21,6 +21,7 @@
 // A motion neither grows nor decays if its real part is below these shares of its size and of the fastest.
 #define STILL     1e-9
 #define ROUND_OFF 1e-14
+#define BLUR      1e-7  // of a multiplier by differences
 
 static const yoke_place nowhere = {0};
 
@@ -624,9 +625,25 @@ static bool is_free(const yoke_linear_loops* self, size_t i) {
   return n_smaller < self->n_free;
 }
 
+// What differences of calls cannot tell from 0 [1/s].
+static double blur_of(const yoke_linear_loops* self) {
+  double blur = 0;
+  for (size_t k = 0; k < self->n_members; k++) {
+    const yoke_difference* tried = self->units[self->members[k]].difference;
+    blur = tried == NULL ? blur : fmax(blur, BLUR / tried->unit->step);
+  }
+  return blur;
+}
+
 // Free motions, and the size and growth of the others.
 static void sum_up(yoke_linear_loops* self) {
+  const double blur = blur_of(self);
   double fastest = 0;
+  size_t n_slow = 0;
+  for (size_t i = 0; i < self->n_x; i++) {
+    n_slow += hypot(self->re[i], self->im[i]) <= blur;
+  }
+  self->n_free = n_slow > self->n_free ? n_slow : self->n_free;
   for (size_t i = 0; i < self->n_x; i++) {
     fastest = fmax(fastest, hypot(self->re[i], self->im[i]));
   }
@@ -636,7 +653,7 @@ static void sum_up(yoke_linear_loops* self) {
       continue;
     }
     // round-off of a slow motion is that of the fastest
-    const double still = STILL * size + ROUND_OFF * fastest;
+    const double still = STILL * size + ROUND_OFF * fastest + blur;
     const yoke_linear_motion motion = self->re[i] > still     ? YOKE_LINEAR_GROWS
                                       : self->re[i] >= -still ? YOKE_LINEAR_KEEPS
                                                               : YOKE_LINEAR_DECAYS;

@@ -55,6 +55,7 @@ typedef enum yoke_linear_method {
   YOKE_LINEAR_INTERPOLATE,
   YOKE_LINEAR_ENERGY,
   YOKE_LINEAR_HINF,
+  YOKE_LINEAR_ADAPTIVE,
   YOKE_LINEAR_FILE,  // what the file uses, as its units are called
   YOKE_LINEAR_N_METHODS,
 } yoke_linear_method;

@@ -22,6 +22,7 @@
 #define MAX_PERIOD  1000  // macro steps
 #define MAX_SIGNALS 60    // kept per row; of more, random sums
 #define OVERFLOW    1e120
+#define ROUGH       3      // times the distance from 1, where only the growth is known
 #define TRUE_MODES  1e-6   // of the residual: below it the multipliers are those of the motion
 #define MOST_STEPS  20000  // macro steps of a run, unless that leaves too few rows
 #define LEAST_ROWS  60
@@ -40,6 +41,7 @@ static const struct {
 struct yoke_linear_engine {
   yoke_linear_loops* loops;
   yoke_linear_method method;
+  double scale;  // for which the calls were chosen
   int64_t*
       calls;  // per unit: of a macro step, if it has a step of its own; 0: it scales with the others
   yoke_arena arena, room;  // room: of the system at hand
@@ -82,6 +84,7 @@ static bool find_variant(yoke_linear_method method, variant* to) {
       [YOKE_LINEAR_INTERPOLATE] = {"interpolate", 0, false, NULL},
       [YOKE_LINEAR_ENERGY] = {"energy", 0, false, NULL},
       [YOKE_LINEAR_HINF] = {"hinf", 0, false, NULL},
+      [YOKE_LINEAR_ADAPTIVE] = {"adaptive", 0, false, NULL},
   };
   *to = variants[method];
   return method == YOKE_LINEAR_FILE || to->method != NULL;
@@ -170,21 +173,53 @@ static yoke_status change_bonds(yoke_linear_engine* e, yoke_scenario* to) {
   return YOKE_OK;
 }
 
-// Connections as the system has made them, those that carry no reals left out.
-static size_t list_connections(const yoke_system* system, yoke_scenario_connection all[]) {
+// Calls of a unit in a macro step, as they are chosen; 0: it is called less often.
+static int64_t calls_of(const yoke_linear_engine* e, size_t unit) {
+  const yoke_system* system = e->loops->system;
+  const yoke_system_unit* su = &system->units[unit];
+  return su->is_law || su->period <= 0 ? 0
+         : e->calls[unit] > 0          ? e->calls[unit]
+                                       : system->macro / su->period;
+}
+
+// Exchanges in a macro step of a connection that exchanges in less: at as many of the calls of its units as it did.
+static int64_t count_exchanges(const yoke_linear_engine* e, const yoke_system_link* link) {
+  const yoke_system* system = e->loops->system;
+  const int64_t wanted = system->macro / link->interval, n_from = calls_of(e, link->from_unit),
+                n_to = calls_of(e, link->to_unit);
+  const int64_t common =
+      n_from == 0 || n_to == 0 ? (n_from > n_to ? n_from : n_to) : yoke__gcd(n_from, n_to);
+  const double scale = e->scale;
+  const bool is_kept = e->calls[link->from_unit] > 0 || e->calls[link->to_unit] > 0;
+  int64_t n = wanted == 1 || !is_kept ? wanted : (int64_t)floor((double)wanted * scale + 0.5);
+  while (n > 1 && common > 0 && common % n != 0) {
+    n--;
+  }
+  return n > 1 ? n : 1;
+}
+
+// Connections as the system has made them, those that carry no reals left out. Outside of loops nothing moves.
+static size_t list_connections(const yoke_linear_engine* e, yoke_scenario_connection all[]) {
+  const yoke_system* system = e->loops->system;
   size_t n = 0;
   for (size_t i = 0; i < system->n_links; i++) {
     const yoke_system_link* link = &system->links[i];
     if (!link->is_dense) {
       continue;
     }
-    all[n] = *link->source;
-    all[n].offset = 0;
-    all[n].average = link->flow == YOKE_FLOW_AVERAGED ? YOKE_AVERAGE_YES : YOKE_AVERAGE_NO;
-    if (!all[n].exchange.is_given && link->interval <= system->macro) {
-      all[n].exchange_parts = system->macro / link->interval;
+    yoke_scenario_connection* c = &all[n++];
+    *c = *link->source;
+    c->offset = 0;
+    c->average = link->flow == YOKE_FLOW_AVERAGED ? YOKE_AVERAGE_YES : YOKE_AVERAGE_NO;
+    const bool is_in_loop =
+        e->loops->units[link->from_unit].is_in_loop && e->loops->units[link->to_unit].is_in_loop;
+    if (!is_in_loop) {
+      c->exchange = (yoke_scenario_time){0};
+      c->delay = (yoke_scenario_time){0};
+    } else if (link->interval <= system->macro) {
+      c->exchange = (yoke_scenario_time){0};
+      c->exchange_parts = count_exchanges(e, link);
     }
-    n++;
   }
   return n;
 }
@@ -203,7 +238,7 @@ static yoke_status describe(yoke_linear_engine* e, const variant* v, yoke_scenar
   }
   const yoke_companion_recipe recipe = {
       .method = v->method, .order = v->order, .settings = v->settings, .scheme = from->scheme};
-  YOKE_TRY(yoke__scenario_companion(from, known, all, list_connections(system, all), &recipe, out));
+  YOKE_TRY(yoke__scenario_companion(from, known, all, list_connections(e, all), &recipe, out));
   yoke_scenario* to = *out;
   strip(to, system);
   to->units = units;
@@ -362,6 +397,7 @@ static void count_free(yoke_linear_engine* e) {
 static bool choose_calls(yoke_linear_engine* e, double scale) {
   const yoke_system* system = e->loops->system;
   bool is_other = false;
+  e->scale = scale;
   for (size_t i = 0; i < system->n_units; i++) {
     const yoke_system_unit* unit = &system->units[i];
     int64_t n = 0;
@@ -514,7 +550,8 @@ static yoke_status measure(yoke_linear_engine* e, yoke_state* state, double* rad
     YOKE_TRY(status);
     const bool is_true = found.residual < TRUE_MODES && !found.is_full;
     *radius = is_true ? found.radius : found.growth;
-    if (!goes_on || (is_true && fabs(*radius - 1) > levels[level].margin)) {
+    const double margin = (is_true ? 1 : ROUGH) * levels[level].margin;
+    if (!goes_on || fabs(*radius - 1) > margin) {
       break;
     }
   }

@@ -22,14 +22,15 @@
 #define MARGIN_RUN       1e-7  // multipliers that are read off a motion
 
 const char* const yoke__linear_method_names[YOKE_LINEAR_N_METHODS + 1] = {
-    [YOKE_LINEAR_HOLD] = "hold",     [YOKE_LINEAR_HOLD_1] = "hold-1",
-    [YOKE_LINEAR_HOLD_2] = "hold-2", [YOKE_LINEAR_MEAN] = "mean",
-    [YOKE_LINEAR_AUTO] = "auto",     [YOKE_LINEAR_NEPCE] = "nepce",
-    [YOKE_LINEAR_MPSM] = "mpsm",     [YOKE_LINEAR_MODIFIED] = "mpsm-modified",
-    [YOKE_LINEAR_EDE] = "mpsm-ede",  [YOKE_LINEAR_RAMP] = "mpsm-ramp",
-    [YOKE_LINEAR_MBCORR] = "mbcorr", [YOKE_LINEAR_INTERPOLATE] = "interpolate",
-    [YOKE_LINEAR_ENERGY] = "energy", [YOKE_LINEAR_HINF] = "hinf",
-    [YOKE_LINEAR_FILE] = "file",     [YOKE_LINEAR_N_METHODS] = NULL,
+    [YOKE_LINEAR_HOLD] = "hold",         [YOKE_LINEAR_HOLD_1] = "hold-1",
+    [YOKE_LINEAR_HOLD_2] = "hold-2",     [YOKE_LINEAR_MEAN] = "mean",
+    [YOKE_LINEAR_AUTO] = "auto",         [YOKE_LINEAR_NEPCE] = "nepce",
+    [YOKE_LINEAR_MPSM] = "mpsm",         [YOKE_LINEAR_MODIFIED] = "mpsm-modified",
+    [YOKE_LINEAR_EDE] = "mpsm-ede",      [YOKE_LINEAR_RAMP] = "mpsm-ramp",
+    [YOKE_LINEAR_MBCORR] = "mbcorr",     [YOKE_LINEAR_INTERPOLATE] = "interpolate",
+    [YOKE_LINEAR_ENERGY] = "energy",     [YOKE_LINEAR_HINF] = "hinf",
+    [YOKE_LINEAR_ADAPTIVE] = "adaptive", [YOKE_LINEAR_FILE] = "file",
+    [YOKE_LINEAR_N_METHODS] = NULL,
 };
 
 const char* const yoke__linear_method_texts[YOKE_LINEAR_N_METHODS] = {
@@ -47,6 +48,7 @@ const char* const yoke__linear_method_texts[YOKE_LINEAR_N_METHODS] = {
     [YOKE_LINEAR_INTERPOLATE] = "on the way to the next sample",
     [YOKE_LINEAR_ENERGY] = "held, corrected by the energy of the bond",
     [YOKE_LINEAR_HINF] = "designed element",
+    [YOKE_LINEAR_ADAPTIVE] = "predicted by a model learnt on the way",
     [YOKE_LINEAR_FILE] = "as the file runs it",
 };
 
@@ -152,7 +154,7 @@ static double margin_of(const yoke_linear_loops* self, bool uses_models) {
 
 static bool is_always_run(yoke_linear_method method) {
   return method == YOKE_LINEAR_INTERPOLATE || method == YOKE_LINEAR_ENERGY ||
-         method == YOKE_LINEAR_HINF;
+         method == YOKE_LINEAR_HINF || method == YOKE_LINEAR_ADAPTIVE;
 }
 
 bool yoke__linear_case(const yoke_linear_loops* self, yoke_linear_method method, double step,
