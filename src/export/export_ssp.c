@@ -281,6 +281,10 @@ const char* yoke__ssp_export_connection_name(ssp_export* e, const yoke_scenario_
   return yoke__ssp_export_text(e, "connection-%d", (int)(c - e->job->scenario->connections) + 1);
 }
 
+const char* yoke__ssp_export_bond_name(ssp_export* e, const yoke_scenario_bond* bond) {
+  return yoke__ssp_export_text(e, "bond-%d", (int)(bond - e->job->scenario->bonds) + 1);
+}
+
 static yoke_status add_coupling_files(ssp_export* e, yoke_zip_writer* zip) {
   const yoke_scenario* s = e->job->scenario;
   const yoke_node* couplings = yoke__node_child(s->tree, "couplings");
@@ -291,6 +295,12 @@ static yoke_status add_coupling_files(ssp_export* e, yoke_zip_writer* zip) {
     const yoke_scenario_connection* c = &s->connections[i];
     if (c->coupling != NULL) {
       YOKE_TRY(add_files_of(e, yoke__ssp_export_connection_name(e, c), c->coupling, zip));
+    }
+  }
+  for (size_t i = 0; i < s->n_bonds; i++) {
+    const yoke_scenario_bond* bond = &s->bonds[i];
+    if (bond->coupling != NULL) {
+      YOKE_TRY(add_files_of(e, yoke__ssp_export_bond_name(e, bond), bond->coupling, zip));
     }
   }
   return YOKE_OK;

@@ -377,7 +377,7 @@ static void add_pairs(yoke_text* t, ssp_export* e, const char* key,
 }
 
 static void add_bonds(yoke_text* t, ssp_export* e, const yoke_node* section) {
-  static const char* const sides[] = {"action", "rate", NULL};
+  static const char* const without[] = {"action", "rate", "coupling", NULL};
   const yoke_scenario* s = e->job->scenario;
   yoke__text_string(t, "bonds:\n");
   for (const yoke_node* node = section->first; node != NULL; node = node->next) {
@@ -395,7 +395,11 @@ static void add_bonds(yoke_text* t, ssp_export* e, const yoke_node* section) {
     yoke__text_string(t, "{");
     add_pairs(t, e, "action", bond->action, bond->n_action);
     add_pairs(t, e, ", rate", bond->rate, bond->n_rate);
-    (void)add_entries(t, node, sides, ", ");
+    (void)add_entries(t, node, without, ", ");
+    if (bond->coupling != NULL) {
+      yoke__text_string(t, ", coupling: ");
+      add_coupling(t, e, yoke__ssp_export_bond_name(e, bond), bond->coupling);
+    }
     yoke__text_string(t, "}\n");
   }
 }

@@ -51,6 +51,8 @@ const char* yoke__ssp_export_coupling_file(ssp_export* e, const char* name,
                                            const yoke_node* coupling, const yoke_node* setting);
 // The name of a connection's own coupling.
 const char* yoke__ssp_export_connection_name(ssp_export* e, const yoke_scenario_connection* c);
+// The name of a bond's own coupling, for the entry of its file.
+const char* yoke__ssp_export_bond_name(ssp_export* e, const yoke_scenario_bond* bond);
 
 // One end of a connection: n elements of a variable, from `element` on.
 typedef struct ssp_export_end {

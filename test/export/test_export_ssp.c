@@ -5,7 +5,8 @@
 #include "base/base_message.h"
 #include "ssp_trip.h"
 
-// Bonds, methods, laws, rates, fresh units, iteration, arrays, typed signals, files, couplings of single connections with files.
+// Bonds, methods, laws, rates, fresh units, iteration, arrays, typed signals, files, couplings of single connections
+// and of bonds with files.
 static void test_scenarios(void** state) {
   (void)state;
   static const char* const names[] = {
@@ -16,6 +17,7 @@ static void test_scenarios(void** state) {
       "typed-signals/typed",
       "blocks/blocks",
       "steering/delayed-hinf",
+      "coupling-element/masses",
   };
   for (size_t i = 0; i < YOKE_COUNT(names); i++) {
     char path[4096];
