@@ -219,7 +219,9 @@ kill -INT "-$pid"
 wait "$pid"
 status=$?
 [ "$status" -eq 130 ] || bad "status $status, expected 130"
-[ ! -s err ] || bad "an interrupt is no error"
+# on a busy machine the unit may take longer than the program waits without a word
+grep -v 'interrupted, but it has not returned' err >rest
+[ ! -s rest ] || bad "an interrupt is no error"
 [ -f interrupted/results.csv ] || bad "the results have not got their final name"
 nothing_left
 
