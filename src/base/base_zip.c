@@ -90,9 +90,9 @@ static bool is_slash(char c) {
   return c == '/' || c == '\\';
 }
 
-// "./x" means "x"
+// "./x" means "x", and "./" the folder that all others are in
 static size_t dot_length(const char* name, size_t n) {
-  return n > 2 && name[0] == '.' && is_slash(name[1]) ? 2 : 0;
+  return n >= 2 && name[0] == '.' && is_slash(name[1]) ? 2 : 0;
 }
 
 static const char* fault_of_name(const char* name, size_t n) {
@@ -229,16 +229,20 @@ static yoke_status take_entry(yoke_zip* zip, size_t i, const yoke_zip_record* re
     return no_memory(sink);
   }
   yoke_zip_entry* entry = &zip->entries[i];
-  *entry = (yoke_zip_entry){name, info.size, name[n - 1] == '/'};
+  *entry = (yoke_zip_entry){name, info.size, n == 0 || name[n - 1] == '/'};
   YOKE_TRY(check_packing(entry, &info, sink));
   YOKE_TRY(check_kind(zip, i, sink));
 
-  // a folder and a file of one name are duplicates too
-  const char* key = entry->is_directory ? yoke__arena_text(&zip->arena, name, n - 1) : name;
+  // a folder and a file of one name are duplicates too; a folder may be listed again
+  const bool has_slash = entry->is_directory && n > 0;
+  const char* key = has_slash ? yoke__arena_text(&zip->arena, name, n - 1) : name;
   if (key == NULL) {
     return no_memory(sink);
   }
-  if (yoke__map_add(&zip->map, key, i) != YOKE_NOT_FOUND) {
+  const size_t first = yoke__map_add(&zip->map, key, i);
+  const bool is_folder_again =
+      first != YOKE_NOT_FOUND && entry->is_directory && zip->entries[first].is_directory;
+  if (first != YOKE_NOT_FOUND && !is_folder_again) {
     return yoke__zip_fail(sink, YOKE_BAD_INPUT, name, n, "is in the archive twice");
   }
   return YOKE_OK;

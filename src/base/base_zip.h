@@ -1,7 +1,7 @@
 // Zip archives: read with distrust, written whole. libzip does the work; this file adds the rules.
 //
 // Opening checks the whole directory of the archive: the number of entries, every name (no absolute names, no "..", no
-// drive letters, no control characters, no two entries with one name), no links or devices, sizes and
+// drive letters, no control characters, no two files with one name; a folder may be listed again), no links or devices, sizes and
 // packing ratios within the limits below. Reading checks lengths and CRC.
 #ifndef YOKE_BASE_ZIP_H
 #define YOKE_BASE_ZIP_H
@@ -21,7 +21,7 @@
 typedef struct yoke_zip yoke_zip;
 
 typedef struct yoke_zip_entry {
-  const char* name;  // as stored; a folder ends in '/'
+  const char* name;  // a folder ends in '/'; "" is the folder that all others are in
   uint64_t size;     // unpacked
   bool is_directory;
 } yoke_zip_entry;

@@ -529,6 +529,31 @@ static void folder_entries_are_unpacked(void** state) {
   free(a.bytes);
 }
 
+// Some packers list the folder they stand in, or a folder once per file in it.
+static void folders_may_be_listed_again(void** state) {
+  (void)state;
+  static const item items[] = {{.name = "./", .text = "", .attributes = UNIX_FOLDER},
+                               {.name = "./a/", .text = "", .attributes = UNIX_FOLDER},
+                               {.name = "./a/x", .text = "text"},
+                               {.name = "a/", .text = "", .attributes = UNIX_FOLDER},
+                               {.name = "./", .text = "", .attributes = UNIX_FOLDER}};
+  archive a = build(items, YOKE_COUNT(items));
+  YOKE_CATCH(err);
+  yoke_zip* zip = NULL;
+  check_ok(open_bytes(&a, &zip, &err.sink));
+  assert_int_equal(yoke__zip_count(zip), 5);
+  assert_string_equal(yoke__zip_entry(zip, 0)->name, "");
+  assert_true(yoke__zip_entry(zip, 0)->is_directory);
+  assert_int_equal(yoke__zip_find(zip, "a/"), 1);
+  assert_int_equal(yoke__zip_find(zip, "a/x"), 2);
+  mkdir(path_of("again"), 0755);
+  check_ok(yoke__zip_extract(zip, "", path_of("again"), &err.sink));
+  assert_int_equal(count_files(path_of("again")), 1);
+  assert_int_equal(mode_of(path_of("again/a/x")) & S_IFMT, S_IFREG);
+  yoke__zip_close(&zip);
+  free(a.bytes);
+}
+
 // ---------------------------------------------------------------------------------------------------------
 // hostile archives
 
@@ -552,7 +577,7 @@ static void names_keep_the_rules(void** state) {
       {"a\nb", "entry 'a?b': has a control character"},
       {"\x1b[2J", "control character"},
       {"a\x7f", "control character"},
-      {"./", "has an empty or '.' part"},
+      {".//", "has an empty or '.' part"},
       {"a/./x", "has an empty or '.' part"},
       {"././x", "has an empty or '.' part"},
       {"a//b", "has an empty or '.' part"},
@@ -632,6 +657,9 @@ static void duplicates_are_refused(void** state) {
   const item both[] = {{.name = "a/", .text = "", .attributes = UNIX_FOLDER},
                        {.name = "a", .text = "2"}};
   check_refused(both, 2, "entry 'a': is in the archive twice");
+  const item other[] = {{.name = "a", .text = "2"},
+                        {.name = "a/", .text = "", .attributes = UNIX_FOLDER}};
+  check_refused(other, 2, "entry 'a/': is in the archive twice");
 }
 
 static void methods_and_encryption_are_refused(void** state) {
@@ -1093,6 +1121,7 @@ int main(void) {
       cmocka_unit_test(folders_are_unpacked),
       cmocka_unit_test(unpacking_follows_no_links),
       cmocka_unit_test(folder_entries_are_unpacked),
+      cmocka_unit_test(folders_may_be_listed_again),
       cmocka_unit_test(names_keep_the_rules),
       cmocka_unit_test(links_and_devices_are_refused),
       cmocka_unit_test(duplicates_are_refused),
