@@ -194,26 +194,27 @@ yoke_status yoke__study_read_files(const char* path, const char* reference, char
   return YOKE_OK;
 }
 
-// What a setting of the reference is refused for, said of the option that gave it.
-static void name_option(const yoke_study_plan* plan, yoke_messages* messages) {
-  static const char from[] = "--set ", to[] = "--reference-set ";
+// What one of these settings is refused for, said of the option that gave it.
+static void name_option(const char* option, const char* const sets[], size_t n,
+                        yoke_messages* messages) {
+  static const char from[] = "--set ";
+  const size_t n_from = sizeof from - 1;
   for (size_t k = 0; k < messages->n; k++) {
     yoke_message* m = &messages->all[k];
-    const char* source = m->file == NULL ? "" : m->file;
-    const size_t n_path = strlen(source) < sizeof from ? 0 : strlen(source) - (sizeof from - 1);
-    const char* path = source + strlen(source) - n_path;
-    for (size_t i = 0; n_path > 0 && i < plan->n_reference_sets; i++) {
-      const char* set = plan->reference_sets[i];
-      char* named = NULL;
-      if (strncmp(source, from, sizeof from - 1) == 0 && strcspn(set, "=") == n_path &&
-          strncmp(set, path, n_path) == 0) {
-        named = yoke__arena_take(&messages->arena, sizeof to + n_path);
-      }
-      if (named != NULL) {
-        snprintf(named, sizeof to + n_path, "%s%s", to, path);
-        m->file = named;
-        break;
-      }
+    if (m->file == NULL || strncmp(m->file, from, n_from) != 0) {
+      continue;
+    }
+    const char* path = m->file + n_from;
+    const size_t n_path = strlen(path);
+    bool is_one = false;
+    for (size_t i = 0; i < n && !is_one; i++) {
+      is_one = strcspn(sets[i], "=") == n_path && strncmp(sets[i], path, n_path) == 0;
+    }
+    const size_t size = strlen(option) + n_path + 2;
+    char* named = is_one ? yoke__arena_take(&messages->arena, size) : NULL;
+    if (named != NULL) {
+      snprintf(named, size, "%s %s", option, path);
+      m->file = named;
     }
   }
 }
@@ -228,10 +229,14 @@ static yoke_status build_point(const yoke_study_plan* plan, size_t point, size_t
   const char** sets = collect_sets(plan, point, repeat, is_reference, &arena, &n_sets);
   const yoke_status status =
       sets == NULL ? YOKE_NO_MEMORY : build(plan, sets, n_sets, messages, system, state);
-  yoke__arena_free(&arena);
+  // the setting that counts is the last one
   if (is_reference) {
-    name_option(plan, messages);
+    name_option("--reference-set", plan->reference_sets, plan->n_reference_sets, messages);
   }
+  if (sets != NULL && point < plan->grid->n_points) {
+    name_option("--vary", sets + plan->n_sets, plan->grid->n_axes, messages);
+  }
+  yoke__arena_free(&arena);
   if (status < 0) {
     yoke__study_destroy(system, state);
   }

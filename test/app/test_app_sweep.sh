@@ -361,7 +361,9 @@ has err "'one.u' is not exchanged, so that it is not judged"
 # refused points are counted, and the first one says why
 ends 0 loop.yaml --vary time.step=0.1,-1,-2,0.05 --measure end:one.x --out refused
 has out '4 points: 2 done, 2 refused'
-has out 'the first refused point, time.step=-1: '
+has out 'the first refused point, time.step=-1: --vary time.step: error: '
+ends 2 loop.yaml --vary time.stp=0.1,0.2 --measure end:one.x --out refused2
+has err "--vary time.stp: error: 'stp' not found in 'time'; did you mean 'stop'?"
 
 # ---- analyses
 
