@@ -1,6 +1,8 @@
 // --report: the command line as a text for the summary, and the page.
 #include "app/app_report.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "app/app_sink.h"
@@ -49,10 +51,18 @@ void yoke__app_command_line(const yoke_options* options, char* to, size_t size) 
 
 // The page of an earlier run would stand beside the results of this one.
 static void remove_page(const char* directory) {
-  char path[4096];
-  if (yoke__os_path_join(directory, "report.html", path, sizeof path) < sizeof path) {
-    yoke__os_file_remove(path);
+  char path[4096], text[YOKE_MESSAGE_TEXT_SIZE];
+  if (yoke__os_path_join(directory, "report.html", path, sizeof path) >= sizeof path ||
+      !yoke__os_is_file(path)) {
+    return;
   }
+  yoke__os_file_remove(path);
+  snprintf(text, sizeof text,
+           "removed %.400s, which showed the results of an earlier run; 'yoke report %.400s' "
+           "writes the page of this one",
+           path, directory);
+  yoke_send(&yoke__app_sink,
+            &(yoke_message){.severity = YOKE_NOTE, .time = (double)NAN, .text = text});
 }
 
 bool yoke__app_report(const yoke_options* options, const char* directory) {

@@ -72,6 +72,13 @@ run 0 report later/
 [ -s later/report.html ] || fail 'no page afterwards'
 page_has later '"file_text": "'
 mv gone.yaml system.yaml
+# the page of an earlier run is not left beside other results, and that is said
+run 0 run system.yaml --out later --set time.stop=1
+[ -e later/report.html ] && fail 'the page of the earlier run is still there'
+grep -qF "note: removed later/report.html, which showed the results of an earlier run; 'yoke report later' writes" err ||
+  fail "nothing is said of the removed page: $(cat err)"
+run 0 run system.yaml --out later --set time.stop=1
+grep -qF 'removed' err && fail 'a page was removed that was not there'
 
 # ---- a run that failed has its message on the page
 run 1 run system.yaml --report --quiet --out failed --set time.step=0.5 --set time.stop=5000
