@@ -156,6 +156,15 @@ static void test_fmi1(void** state) {
     check_near(sim_read(&s, "a.y"), x, 1e-15);
   }
   sim_close(&s);
+
+  // its functions have the names of FMI 1.0
+  s = sim_open("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\n"
+               "units: {a: {fmu: '%s/trivial1.fmu'}, one: {model: constant, with: {value: 2e9}}}\n"
+               "connections: [one.y -> a.u]\n",
+               folder());
+  assert_int_equal(sim_run_on(&s), YOKE_UNIT_FAILED);
+  check_contains(sim_failure(&s), "fmiDoStep returned error");
+  sim_close(&s);
 }
 
 // what a failing FMU says reaches the user, with unit and time

@@ -80,7 +80,8 @@ static yoke_status judge_discard(fmu* f, double t, yoke_step_result* result) {
   result->flags |= YOKE_STEP_DISCARDED;
   result->t_reached = reached;
   const char* why = f->log.last;
-  snprintf(f->message, sizeof f->message, "fmi2DoStep got as far as t = %.12g s%s%.380s", reached,
+  snprintf(f->message, sizeof f->message, "%s got as far as t = %.12g s%s%.380s",
+           f->description->version == 1 ? "fmiDoStep" : "fmi2DoStep", reached,
            why[0] == '\0' ? "" : ": ", why);
   result->message = f->message;
   return YOKE_OK;

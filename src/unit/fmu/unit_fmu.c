@@ -36,8 +36,11 @@ yoke_status yoke__fmu_check(fmu* f, int code, const char* call) {
   char other[32];
   snprintf(other, sizeof other, "the unknown status %d", code);
   const char* why = f->log.last;
-  snprintf(f->message, sizeof f->message, "%s returned %s%s%.380s", call,
-           is_known ? words[code] : other, why[0] == '\0' ? "" : ": ", why);
+  // units of FMI 1.0 are called through the table of FMI 2.0 (fmu_version1.c); theirs is fmiDoStep
+  const bool is_renamed = f->description->version == 1 && strncmp(call, "fmi2", 4) == 0;
+  snprintf(f->message, sizeof f->message, "%s%s returned %s%s%.380s", is_renamed ? "fmi" : "",
+           is_renamed ? call + 4 : call, is_known ? words[code] : other, why[0] == '\0' ? "" : ": ",
+           why);
   if (code == 4) {
     f->phase = FMU_DEAD;
   } else if (code != 2) {

@@ -1,4 +1,5 @@
-// The same lag as trivial.c through FMI 1.0 for co-simulation: functions carry the model identifier in front.
+// The same lag as trivial.c through FMI 1.0 for co-simulation: functions carry the model identifier in front. A step with
+// an input above 1e9 fails.
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,6 +106,9 @@ fmi1Status trivial1_fmiSetReal(fmi1Component c, const fmi1ValueReference referen
 fmi1Status trivial1_fmiDoStep(fmi1Component c, fmi1Real time, fmi1Real step, fmi1Boolean is_new) {
   lag* m = c;
   (void)is_new;
+  if (m->values[0] > 1e9) {
+    return fmi1Error;
+  }
   m->values[1] += step * (m->values[0] - m->values[1]);
   m->time = time + step;
   return fmi1OK;
