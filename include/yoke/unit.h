@@ -204,6 +204,7 @@ typedef struct yoke_sample_info {
   bool is_valid;
   bool
       is_held;  // by set_input_info alone: the signal stays like this until the next sample; else it is on its way there
+  bool is_mean;  // by set_input_info alone: it is the mean of the signal since the sample before
 } yoke_sample_info;
 
 // The unit's linear model at its present point: x' = A x + B u, y = C x + D u, row by row.

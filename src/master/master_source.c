@@ -23,6 +23,7 @@ static void copy_info(yoke_sample_info* to, const yoke_sample_info* from) {
   to->sequence = from->sequence;
   to->is_valid = from->is_valid;
   to->is_held = from->is_held;
+  to->is_mean = from->is_mean;
 }
 
 // The value that is sent now. Under Gauss-Seidel outputs are as new as their units.
@@ -46,6 +47,7 @@ static yoke_sample_info ask(const yoke_system* system, const yoke_state* state,
     info.is_valid = false;
   }
   info.is_held = source->is_held;
+  info.is_mean = source->is_mean;
   return info;
 }
 

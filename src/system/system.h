@@ -164,6 +164,7 @@ typedef struct yoke_system_source {
   size_t unit, variable;  // the output; YOKE_NOT_FOUND: it is not connected, or by a typed value
   bool has_info;          // that unit may say more
   bool is_held;           // stays as it is until the next exchange
+  bool is_mean;           // of the output since the exchange before
   int64_t every, delay;   // exchange interval [slots]; in exchange intervals
   size_t ring;            // first of `delay` numbers of samples that are on their way
 } yoke_system_source;

@@ -11,13 +11,22 @@ static bool is_same_output(const yoke_system_link* a, const yoke_system_link* b)
   return a->from_unit == b->from_unit && a->from_variable == b->from_variable;
 }
 
+static bool is_averaged(const yoke_system_link* link) {
+  return link->flow == YOKE_FLOW_AVERAGED;
+}
+
+// Do both get the same values?
+static bool has_same_values(const yoke_system_link* a, const yoke_system_link* b) {
+  return is_averaged(a) == is_averaged(b) && (!is_averaged(a) || a->interval == b->interval);
+}
+
 // Does a unit that moves on its own get the same output, and hold it during its calls?
 static bool is_held_elsewhere(const yoke_system* system, const yoke_system_link* link) {
   for (size_t i = 0; i < system->n_links && !yoke__system_is_iterative(system); i++) {
     const yoke_system_link* other = &system->links[i];
     const yoke_system_unit* to = &system->units[other->to_unit];
     if (is_same_output(other, link) && other->is_dense && other->method == 0 && other->order == 0 &&
-        other->flow != YOKE_FLOW_AVERAGED && !to->is_law &&
+        has_same_values(other, link) && !to->is_law &&
         (to->unit.info->flags & YOKE_UNIT_SAMPLED) == 0) {
       return true;
     }
@@ -40,6 +49,7 @@ static void describe_source(yoke_system* system, const yoke_tap* tap, yoke_syste
   to->variable = link->from_variable;
   to->has_info = from->unit.ops->sample_info != NULL;
   to->is_held = is_held(system, link);
+  to->is_mean = is_averaged(link) && !to->is_held;
   to->every = tap->every;
   to->delay = tap->delay;
   to->ring = system->n_source_ring;

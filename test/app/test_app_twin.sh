@@ -209,6 +209,32 @@ near fault twin.r2 2 0.1
 run 0 run fault.yaml --trust none --out again --set units.twin.reset=2
 holds "$(value again twin.resets) == 2 && $(value again twin.verdict) == 3"
 
+# ---- heat from a faster source comes as means over the exchange interval: right for what follows the source in small steps, and held
+# ---- by what gets the same means
+cat >mean.yaml <<'END'
+yoke: 1
+time: {stop: 60, step: 0.02}
+units:
+  loss: {model: sine, step: 1e-3, with: {amplitude: 8, frequency: 0.2, offset: 10}}
+  plant: {circuit: plant.cir, step: 1e-3}
+  s3: {model: channel, exchange: fresh, with: {noise: 0.05, seed: 3}}
+  twin:
+    twin: plant.cir
+    sensors: {t(n3): {from: s3.y, sigma: 0.05}}
+    inputs: {q0: loss.y}
+    unknown: {c2: {start: 0.25}}
+connections: [{from: loss.y, to: plant.q0, exchange: 1e-3}, plant.t(n3) -> s3.u]
+record: {every: 10}
+END
+run 0 check mean.yaml
+says 'loss.y -> twin.q0, every 0.02 s, order 0, averaged'
+run 0 run mean.yaml --trust none --quiet --out mean
+near mean twin.c2 0.2 0.005
+holds "$(value mean twin.verdict) == 1"
+run 0 run mean.yaml --trust none --quiet --out alike --set 'connections=[{from: loss.y, to: plant.q0, exchange: 0.02}, plant.t(n3) -> s3.u]'
+near alike twin.c2 0.2 0.005
+holds "$(value alike twin.verdict) == 1"
+
 # ---- units of others may ask the same of their inputs, here and in a process of their own
 if command -v "${YOKE_CC:-cc}" >/dev/null && [ -z "${YOKE_SANITIZE:-}" ]; then
   cat >ear.c <<'END'

@@ -632,7 +632,7 @@ static yoke_sample_info infos[3];
 
 static void tell(const subject* s, uint64_t sequence, bool is_valid, double stamp) {
   for (int i = 0; i < 3; i++) {
-    infos[i] = (yoke_sample_info){stamp, 0, sequence, is_valid, false};
+    infos[i] = (yoke_sample_info){stamp, 0, sequence, is_valid, false, false};
   }
   check_ok(s->unit.ops->set_input_info(s->unit.self, infos, 3));
 }
@@ -824,11 +824,12 @@ static void drive_full(subject* s, int from, int to) {
     const double u[5] = {
         1 + 0.2 * sin(0.01 * k), 300 + 5 * sin(0.02 * k), 330 + 0.3 * random_normal(&seed) + shift,
         320 + 0.5 * random_normal(&seed) - shift, 310 + 0.2 * random_normal(&seed)};
-    const yoke_sample_info now[5] = {{k * H, 0, 1, true, false},
-                                     {k * H, 0, 1, true, k % 100 < 20},
-                                     {(k - k % 4) * H, 0, (uint64_t)(k / 2), k % 3 != 0, false},
-                                     {k * H, 0, (uint64_t)k, k % 3 != 0, false},
-                                     {k * H, 0, (uint64_t)k, k % 3 != 0, false}};
+    const yoke_sample_info now[5] = {
+        {k * H, 0, 1, true, false, k % 70 < 20},
+        {k * H, 0, 1, true, k % 100 < 20, k % 100 > 80},
+        {(k - k % 4) * H, 0, (uint64_t)(k / 2), k % 3 != 0, false, false},
+        {k * H, 0, (uint64_t)k, k % 3 != 0, false, false},
+        {k * H, 0, (uint64_t)k, k % 3 != 0, false, false}};
     check_ok(yoke__unit_set_inputs(&s->unit, u));
     check_ok(s->unit.ops->set_input_info(s->unit.self, now, 5));
     subject_step(s, k * H, H, NULL);

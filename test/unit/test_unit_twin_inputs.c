@@ -83,19 +83,41 @@ static subject* open_blind(const char* text, double h) {
   return s;
 }
 
-static void tell(const subject* s, bool is_held) {
-  yoke_sample_info infos[3] = {{0, 0, 1, true, is_held}, {0, 0, 1, true, is_held}};
+// What the master says of the inputs.
+typedef enum input_way { STRAIGHT, HELD, MEAN } input_way;
+
+static void tell(const subject* s, input_way way) {
+  yoke_sample_info infos[3] = {{.sequence = 1, .is_valid = true}};
+  infos[0].is_held = way == HELD;
+  infos[0].is_mean = way == MEAN;
+  infos[1] = infos[0];
   check_ok(s->unit.ops->set_input_info(s->unit.self, infos, 3));
+}
+
+// Of the time from t - h to t, by the rule of Simpson on many parts; before the start it is the first value.
+static double find_mean(signal y, double t, double h) {
+  const double d = h / N_PARTS;
+  double sum = 0;
+  for (int i = 0; i < N_PARTS && t > 0; i++) {
+    const double from = t - h + i * d;
+    sum += (y(from + 1e-6 * d) + 4 * y(from + d / 2) + y(from + (1 - 1e-6) * d)) / 6;
+  }
+  return t > 0 ? sum / N_PARTS : y(0);
+}
+
+static double sample(signal y, double t, double h, input_way way) {
+  return way == MEAN ? find_mean(y, t, h) : y(t);
 }
 
 // Largest error of both temperatures in 2 s; has_inputs: they are given, else they stand in the netlist.
 static double find_error(subject* s, double h, signal q, signal air, bool has_inputs,
-                         bool is_held) {
+                         input_way way) {
   double z[] = {299, 301}, worst = 0;
   for (int k = 0; k < (int)(2 / h + 0.5); k++) {
-    const double t = k * h, u[] = {has_inputs ? q(t) : (double)NAN, air(t), (double)NAN};
+    const double t = k * h, u[] = {has_inputs ? sample(q, t, h, way) : (double)NAN,
+                                   sample(air, t, h, way), (double)NAN};
     if (has_inputs) {
-      tell(s, is_held);
+      tell(s, way);
     }
     subject_step(s, t, h, u);
     move_truth(z, t, h, q, air);
@@ -109,17 +131,18 @@ static double find_error(subject* s, double h, signal q, signal air, bool has_in
   return worst;
 }
 
-// halving the step divides the error by 2 if they are held, by 4 if they go straight
+// halving the step divides the error by 2 if they are held, by 4 if they go straight or are means
 static void test_order(void** state) {
   (void)state;
-  for (int is_held = 0; is_held < 2; is_held++) {
+  static const char* const names[] = {"straight", "held", "means"};
+  for (input_way way = STRAIGHT; way <= MEAN; way++) {
     double before = 0;
     for (int i = 0; i < 4; i++) {
       const double h = 0.02 / (1 << i);
-      const double error = find_error(open_blind(netlist, h), h, sine, warm, true, is_held != 0);
-      print_message("h = %-7g %s: %.3g K\n", h, is_held ? "held" : "straight", error);
+      const double error = find_error(open_blind(netlist, h), h, sine, warm, true, way);
+      print_message("h = %-7g %s: %.3g K\n", h, names[way], error);
       if (i > 0) {
-        check_near(log2(before / error), is_held ? 1 : 2, 0.1);
+        check_near(log2(before / error), way == HELD ? 1 : 2, 0.1);
       }
       before = error;
     }
@@ -130,15 +153,15 @@ static void test_order(void** state) {
 static void test_jumps(void** state) {
   (void)state;
   const double h = 0.02;
-  check_between(find_error(open_blind(netlist, h), h, square, room, true, false), 0, 1e-9);
-  check_between(find_error(open_blind(netlist, h), h, stairs, room, true, true), 0, 1e-9);
+  check_between(find_error(open_blind(netlist, h), h, square, room, true, STRAIGHT), 0, 1e-9);
+  check_between(find_error(open_blind(netlist, h), h, stairs, room, true, HELD), 0, 1e-9);
   // straight but for its jumps: the prediction of the last step misses 0.8 W for half of it, 0.08 K, and 0.02 K are left of the first
-  check_between(find_error(open_blind(netlist, h), h, sawtooth, room, true, false), 0, 0.1);
-  check_between(find_error(open_blind(netlist, h), h, sawtooth, room, true, true), 1, 3);
+  check_between(find_error(open_blind(netlist, h), h, sawtooth, room, true, STRAIGHT), 0, 0.1);
+  check_between(find_error(open_blind(netlist, h), h, sawtooth, room, true, HELD), 1, 3);
 
   // a corner is caught up with one step later; what is left is the prediction of the last step, 1.6 W for half of it: 0.16 K
-  const double corners = find_error(open_blind(netlist, h), h, trapezoid, room, true, false);
-  const double late = find_error(open_blind(netlist, h), h, trapezoid, room, true, true);
+  const double corners = find_error(open_blind(netlist, h), h, trapezoid, room, true, STRAIGHT);
+  const double late = find_error(open_blind(netlist, h), h, trapezoid, room, true, HELD);
   print_message("corners: %.3g K, held: %.3g K\n", corners, late);
   check_between(corners, 0, 0.2);
 
@@ -150,7 +173,7 @@ static void test_jumps(void** state) {
   s->settings.n_held = 1;
   subject_open(s, netlist, h);
   subject_begin(s, 0);
-  check_between(find_error(s, h, stairs, room, true, false), 0, 1e-9);
+  check_between(find_error(s, h, stairs, room, true, STRAIGHT), 0, 1e-9);
 }
 
 // ---- sources of the netlist
@@ -180,7 +203,7 @@ static void test_sources(void** state) {
     double error[3];
     for (int k = 0; k < 3; k++) {
       const double fine = h / (1 << k);
-      error[k] = find_error(open_source(sines[i], fine), fine, sine, room, false, false);
+      error[k] = find_error(open_source(sines[i], fine), fine, sine, room, false, STRAIGHT);
     }
     print_message("%s: %.3g, %.3g, %.3g K\n", sines[i], error[0], error[1], error[2]);
     check_near(log2(error[0] / error[1]), 2, 0.1);
@@ -188,14 +211,14 @@ static void test_sources(void** state) {
   }
   // edges at steps are exact
   check_between(
-      find_error(open_source("PULSE(6 14 0.2 0 0 0.2 0.4)", h), h, square, room, false, false), 0,
-      1e-9);
+      find_error(open_source("PULSE(6 14 0.2 0 0 0.2 0.4)", h), h, square, room, false, STRAIGHT),
+      0, 1e-9);
   check_between(
-      find_error(open_source("PULSE(6 14 0 0.2 0 0 0.2)", h), h, sawtooth, room, false, false), 0,
-      1e-9);
+      find_error(open_source("PULSE(6 14 0 0.2 0 0 0.2)", h), h, sawtooth, room, false, STRAIGHT),
+      0, 1e-9);
   // an edge within a step is found to half an eighth of it: held, 8 W would be 5 ms off
   const double error = find_error(open_source("PULSE(6 14 0.105 0 0 0.095 0.2)", h), h,
-                                  pulse_within, room, false, false);
+                                  pulse_within, room, false, STRAIGHT);
   print_message("an edge within a step: %.3g K\n", error);
   check_between(error, 0, 8 * h / 16 / 0.1 * 1.5);
 }
@@ -230,9 +253,13 @@ static void step_tracking(subject* s, int k, double h, double readings[N][2], in
   const bool has = from >= 0 && from < N;
   const double* r = readings[has ? from : 0];
   const double u[] = {k < N ? sine(k * h) : 10, k < N ? warm(k * h) : 300, r[0], r[1]};
-  const yoke_sample_info reading = {from * h, 0, (uint64_t)from + 100, has, false};
+  const yoke_sample_info reading = {
+      .time_stamp = from * h, .sequence = (uint64_t)from + 100, .is_valid = has};
   const yoke_sample_info infos[] = {
-      {k * h, 0, 1, true, false}, {k * h, 0, 1, true, k % 50 < 10}, reading, reading};
+      {.time_stamp = k * h, .sequence = 1, .is_valid = true},
+      {.time_stamp = k * h, .sequence = 1, .is_valid = true, .is_held = k % 50 < 10},
+      reading,
+      reading};
   check_ok(yoke__unit_set_inputs(&s->unit, u));
   check_ok(s->unit.ops->set_input_info(s->unit.self, infos, 4));
   subject_step(s, k * h, h, NULL);

@@ -3,6 +3,8 @@
 //   waves, laws of time     known ahead: the prediction takes the straight line nearest to them over the step
 //   inputs of the unit      held by the prediction; the next call puts right those that went straight (yoke__estimate_ramp)
 //
+// A mean of the time since the call before tells what was missing: twice what a straight line would miss.
+//
 // Held in truth as well: what the file or the system holds (is_held of yoke_sample_info). At a jump an input goes on as before, by the
 // smaller of its last two changes, 0 if they have different signs: square waves stay exact, and sawtooths. A jump is a change of more
 // than JUMP times the larger of the two before it. That of a parabola is at most three times as large, also at its vertex, so a
@@ -18,12 +20,19 @@ static bool is_held(const twin* w, size_t input) {
   return w->is_held[input] || (w->has_infos && w->infos[input].is_held);
 }
 
+static bool is_mean(const twin* w, size_t input) {
+  return w->has_infos && w->infos[input].is_mean && !is_held(w, input);
+}
+
 // How far the input went in a straight line since the call before.
 static double find_way(const twin* w, size_t input) {
   const double change = w->u[input] - w->u_before[input];
   const double last = w->changes[input], other = w->changes[w->layout.n_known + input];
   if (is_held(w, input)) {
     return 0;
+  }
+  if (is_mean(w, input)) {
+    return 2 * change;
   }
   if (!(fabs(change) > JUMP * fmax(fabs(last), fabs(other)))) {
     return change;
@@ -41,7 +50,8 @@ static double find_end(const twin* w, size_t input) {
 static void note_changes(twin* w) {
   const size_t n = w->layout.n_known;
   for (size_t i = 0; i < n; i++) {
-    w->reached[i] = w->state->has_before != 0 && !is_held(w, i) ? find_end(w, i) : w->u[i];
+    const bool may_miss = w->state->has_before != 0 && !is_held(w, i) && !is_mean(w, i);
+    w->reached[i] = may_miss ? find_end(w, i) : w->u[i];
     w->changes[n + i] = w->changes[i];
     w->changes[i] = w->state->has_before != 0 ? w->u[i] - w->u_before[i] : 0;
     w->u_before[i] = w->u[i];
