@@ -12,14 +12,19 @@
 #define LARGE_PART (1.0 / 3.0)
 #define MAX_RATE   1e3  // of a capacity, per step
 #define MAX_RATIO  1e7  // of times that are looked at
+#define MOST_WORK  3e9  // multiplications for slopes that follow the temperatures: seconds
 
 typedef struct scene {
   yoke_estimate* f;  // the linearisation
   yoke_arena* arena;
-  size_t n, n_sensors, n_times;
-  double* scale;  // n
-  double* H;      // n_sensors x n
-  double* D;      // n_rho x p
+  size_t n, n_sensors;
+  size_t n_chains, n_doublings,
+      n_times;          // times: n_chains of them, and each doubled n_doublings times
+  double first, ratio;  // first of a chain: first ratio^chain
+  double* scale;        // n
+  double* H;            // n_sensors x n, at the start
+  double* D;            // n_rho x p, at the start
+  double *z, *rates;    // p: at the start
 } scene;
 
 // ---- the linearised network
@@ -52,6 +57,30 @@ static yoke_status slow_down(yoke_estimate* f) {
   return yoke__heat_model_update(m);
 }
 
+static yoke_status find_times(const scene* s, double* shortest, double* longest);
+
+// From a quarter of the shortest time constant to four times the longest.
+static yoke_status choose_times(scene* s) {
+  double shortest = 0.0, longest = 0.0;
+  YOKE_TRY(find_times(s, &shortest, &longest));
+  s->first = 0.25 * shortest;
+  s->n_doublings = (size_t)ceil(log2(16.0 * longest / shortest));
+  s->n_chains = (2 * s->n + s->n_doublings) / (s->n_doublings + 1);
+  s->n_chains = s->n_chains > 0 ? s->n_chains : 1;
+  s->n_times = s->n_chains * (s->n_doublings + 1);
+  s->ratio = pow(2.0, 1.0 / (double)s->n_chains);
+  return YOKE_OK;
+}
+
+static void fill_sensors(const scene* s, double H[]) {
+  for (size_t i = 0; i < s->n_sensors; i++) {
+    yoke__filter_sensor(s->f, i, H + i * s->n);
+    for (size_t j = 0; j < s->n; j++) {
+      H[i * s->n + j] /= s->f->setup.sensors[i].sigma;
+    }
+  }
+}
+
 static yoke_status open_scene(const yoke_estimate_setup* setup, const double z[], const double v[],
                               yoke_arena* arena, scene* s, const yoke_sink* sink) {
   // the setup is judged as it is; the linearisation is that of the extended filter
@@ -65,22 +94,23 @@ static yoke_status open_scene(const yoke_estimate_setup* setup, const double z[]
   s->arena = arena;
   s->n = s->f->n;
   s->n_sensors = setup->n_sensors;
-  s->n_times = 2 * s->n;
   s->scale = yoke__arena_array(arena, s->n, sizeof *s->scale);
   s->H = yoke__arena_array(arena, s->n_sensors * s->n, sizeof *s->H);
   s->D = yoke__arena_array(arena, s->f->n_rho * s->f->p, sizeof *s->D);
+  s->z = yoke__arena_array(arena, 2 * s->f->p, sizeof *s->z);
   YOKE_TRY(yoke__arena_status(arena));
   for (size_t i = 0; i < s->n; i++) {
     s->scale[i] = i < s->f->p ? 1.0 : nominal(s->f, i - s->f->p);
   }
-  for (size_t i = 0; i < s->n_sensors; i++) {
-    yoke__filter_sensor(s->f, i, s->H + i * s->n);
-    for (size_t j = 0; j < s->n; j++) {
-      s->H[i * s->n + j] /= setup->sensors[i].sigma;
-    }
-  }
+  fill_sensors(s, s->H);
   yoke__filter_rate_slopes(s->f, s->D);
-  return YOKE_OK;
+  s->rates = s->z + s->f->p;
+  memcpy(s->z, s->f->q, s->f->p * sizeof *s->z);
+  yoke__heat_model_heat(&s->f->model, s->f->q, s->f->v, s->rates);
+  for (size_t i = 0; i < s->f->p; i++) {
+    s->rates[i] = z == NULL ? 0.0 : s->rates[i] / s->f->model.c[i];
+  }
+  return choose_times(s);
 }
 
 // Shortest and longest time constant; capacities that are connected to nothing imposed have one that never ends, which does not
@@ -105,41 +135,180 @@ static yoke_status find_times(const scene* s, double* shortest, double* longest)
 }
 
 // ---- what the sensors read
+//
+// zeta = z - z_0 and the slope s_j of z by rho_j move together, D_j(z) = D_j + M_j zeta:
+//
+//   d/dt [zeta; s_j] = [Fc 0; M_j Fc] [zeta; s_j] + [Fc z_0 + Gc v; D_j],   0 at the start:   Psi1 [Fc z_0 + Gc v; D_j]
 
-// Rows of the sensors at t: H_z E over z, H_z Psi1 D + H_rho over rho, scaled.
-static void fill_rows(const scene* s, const double E[], const double Psi1[], double rows[]) {
+typedef struct motion {
+  size_t n;                     // p, or 2 p
+  double *A, *E, *Psi1, *Psi2;  // n x n
+  double *other, *work;         // n x n; of yoke__discrete
+  double *push, *at;            // n
+} motion;
+
+static yoke_status open_motion(const scene* s, size_t n, motion* m) {
+  double* block =
+      yoke__arena_array(s->arena, 5 * n * n + yoke__discrete_work_size(n) + 2 * n, sizeof *block);
+  YOKE_TRY_MEMORY(block != NULL);
+  *m = (motion){.n = n,
+                .A = block,
+                .E = block + n * n,
+                .Psi1 = block + 2 * n * n,
+                .Psi2 = block + 3 * n * n,
+                .other = block + 4 * n * n,
+                .push = block + 5 * n * n,
+                .at = block + 5 * n * n + n,
+                .work = block + 5 * n * n + 2 * n};
+  return YOKE_OK;
+}
+
+static yoke_status begin_chain(const scene* s, motion* m, size_t chain) {
+  const double t = s->first * pow(s->ratio, (double)chain);
+  return yoke__discrete(m->n, m->A, t, m->E, m->Psi1, m->Psi2, m->work);
+}
+
+// From t to 2 t.
+static void double_time(motion* m) {
+  const size_t n = m->n;
+  yoke__mat_mul(n, n, n, m->E, m->Psi1, m->other);
+  for (size_t i = 0; i < n * n; i++) {
+    m->Psi1[i] += m->other[i];
+  }
+  yoke__mat_mul(n, n, n, m->E, m->E, m->other);
+  memcpy(m->E, m->other, n * n * sizeof *m->E);
+}
+
+static void move_to(const scene* s, const double way[]) {
+  yoke_estimate* f = s->f;
+  for (size_t i = 0; i < f->p; i++) {
+    f->q[i] = s->z[i] + (way == NULL ? 0.0 : way[i]);
+  }
+  yoke__heat_model_temperatures(&f->model, f->q, f->v, f->x);
+}
+
+// Rows of the sensors at t: H_z E over z, H_z Psi1 D + H_rho over rho, as if D stayed as it is at the start.
+static void fill_rows(const scene* s, motion* m, double rows[]) {
   const size_t p = s->f->p, n = s->n;
   double* through = s->f->work;
+  yoke__mat_vec(p, p, m->Psi1, s->rates, m->at);
+  move_to(s, m->at);
+  fill_sensors(s, rows);
   for (size_t i = 0; i < s->n_sensors; i++) {
     const double* H = s->H + i * n;
     double* row = rows + i * n;
-    yoke__mat_mul(1, p, p, H, E, row);
-    yoke__mat_mul(1, p, p, H, Psi1, through);
+    yoke__mat_mul(1, p, p, H, m->E, row);
+    yoke__mat_mul(1, p, p, H, m->Psi1, through);
     for (size_t j = p; j < n; j++) {
-      row[j] = H[j];
       for (size_t k = 0; k < p; k++) {
         row[j] += through[k] * s->D[(j - p) * p + k];
       }
     }
-    for (size_t j = 0; j < n; j++) {
-      row[j] *= s->scale[j];
+  }
+}
+
+// Puts what the slopes by unknown j really are in place of that.
+static void add_slopes(const scene* s, const motion* m, size_t j, double rows[]) {
+  const size_t p = s->f->p;
+  yoke__mat_vec(2 * p, 2 * p, m->Psi1, m->push, m->at);
+  for (size_t i = 0; i < s->n_sensors; i++) {
+    const double* H = s->H + i * s->n;
+    for (size_t k = 0; k < p; k++) {
+      rows[i * s->n + p + j] += H[k] * m->at[p + k];
     }
   }
 }
 
+static double* rows_at(const scene* s, size_t chain, size_t doubling, double rows[]) {
+  return rows + (chain * (s->n_doublings + 1) + doubling) * s->n_sensors * s->n;
+}
+
+static bool is_element(const yoke_estimate* f, size_t j) {
+  const yoke_unknown_kind kind = f->setup.unknowns[j].kind;
+  return kind != YOKE_UNKNOWN_INPUT && kind != YOKE_UNKNOWN_OFFSET;
+}
+
+// M: n_rho matrices of p x p, by temperatures that are 1 K higher, one after another; D is linear in them.
+static void fill_bends(const scene* s, double M[]) {
+  yoke_estimate* f = s->f;
+  const size_t p = f->p;
+  for (size_t c = 0; c < p; c++) {
+    memset(f->push, 0, p * sizeof *f->push);
+    f->push[c] = 1.0;
+    move_to(s, f->push);
+    yoke__filter_rate_slopes(f, f->D);
+    for (size_t j = 0; j < f->n_rho; j++) {
+      for (size_t i = 0; i < p; i++) {
+        M[(j * p + i) * p + c] = f->D[j * p + i] - s->D[j * p + i];
+      }
+    }
+  }
+  move_to(s, NULL);
+}
+
+static void set_motion(const scene* s, motion* m, const double M[]) {
+  const size_t p = s->f->p;
+  memset(m->A, 0, m->n * m->n * sizeof *m->A);
+  for (size_t i = 0; i < p; i++) {
+    double *upper = m->A + i * m->n, *lower = m->A + (p + i) * m->n;
+    memcpy(upper, s->f->model.Fc + i * p, p * sizeof *upper);
+    memcpy(lower, M + i * p, p * sizeof *lower);
+    memcpy(lower + p, upper, p * sizeof *upper);
+  }
+  memcpy(m->push, s->rates, p * sizeof *m->push);
+  memset(m->push + p, 0, p * sizeof *m->push);
+}
+
+// What the motion of the temperatures adds to the slopes by resistances and capacities.
+static yoke_status follow_motion(const scene* s, double rows[]) {
+  const size_t p = s->f->p, n_rho = s->f->n_rho;
+  motion m;
+  YOKE_TRY(open_motion(s, 2 * p, &m));
+  double* M = yoke__arena_array(s->arena, n_rho * p * p + 1, sizeof *M);
+  YOKE_TRY_MEMORY(M != NULL);
+  fill_bends(s, M);
+  for (size_t j = 0; j < n_rho; j++) {
+    for (size_t chain = 0; chain < s->n_chains && is_element(s->f, j); chain++) {
+      set_motion(s, &m, M + j * p * p);
+      YOKE_TRY(begin_chain(s, &m, chain));
+      for (size_t k = 0; k <= s->n_doublings; k++) {
+        add_slopes(s, &m, j, rows_at(s, chain, k, rows));
+        double_time(&m);
+      }
+    }
+  }
+  return YOKE_OK;
+}
+
+// Heat that walks can do whatever a resistance or capacity does while temperatures move: beside it these have what they show at a point.
+static bool must_follow(const scene* s) {
+  const yoke_estimate* f = s->f;
+  bool is_free = true;
+  for (size_t j = 0; j < f->n_rho; j++) {
+    is_free = is_free && (is_element(f, j) || !(f->setup.unknowns[j].walk > 0.0));
+  }
+  const double work = 16.0 * (double)(s->n_times * f->n_rho) * pow((double)f->p, 3);
+  return is_free && f->has_elements && work < MOST_WORK;
+}
+
 static yoke_status fill_readings(const scene* s, double rows[]) {
   const size_t p = s->f->p;
-  double shortest = 0.0, longest = 0.0;
-  YOKE_TRY(find_times(s, &shortest, &longest));
-  double* E = yoke__arena_array(s->arena, 3 * p * p + yoke__discrete_work_size(p), sizeof *E);
-  YOKE_TRY_MEMORY(E != NULL);
-  double *Psi1 = E + p * p, *Psi2 = Psi1 + p * p, *work = Psi2 + p * p;
-  const double ratio = pow(16.0 * longest / shortest, 1.0 / (double)(s->n_times - 1));
-  double t = 0.25 * shortest;
-  for (size_t k = 0; k < s->n_times; k++) {
-    YOKE_TRY(yoke__discrete(p, s->f->model.Fc, t, E, Psi1, Psi2, work));
-    fill_rows(s, E, Psi1, rows + k * s->n_sensors * s->n);
-    t *= ratio;
+  motion m;
+  YOKE_TRY(open_motion(s, p, &m));
+  memcpy(m.A, s->f->model.Fc, p * p * sizeof *m.A);
+  for (size_t chain = 0; chain < s->n_chains; chain++) {
+    YOKE_TRY(begin_chain(s, &m, chain));
+    for (size_t k = 0; k <= s->n_doublings; k++) {
+      fill_rows(s, &m, rows_at(s, chain, k, rows));
+      double_time(&m);
+    }
+  }
+  move_to(s, NULL);
+  if (must_follow(s)) {
+    YOKE_TRY(follow_motion(s, rows));
+  }
+  for (size_t i = 0; i < s->n_sensors * s->n_times * s->n; i++) {
+    rows[i] *= s->scale[i % s->n];
   }
   return YOKE_OK;
 }

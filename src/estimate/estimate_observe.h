@@ -5,10 +5,11 @@
 //
 // and what the sensors read over several time constants is a matrix times [z; rho] at the start, y(t_k) = H exp(A t_k) [z; rho]. Its
 // singular values tell how many independent combinations show at all. Columns are scaled by 1 K for temperatures and by the nominal
-// value for the rest, rows by the noise; instants are spaced evenly in log t, from a quarter of the shortest time constant to four
+// value for the rest, rows by the noise; instants are spaced about evenly in log t, from a quarter of the shortest time constant to four
 // times the longest.
 //
-// Parameters show through D, which depends on the point: a heat capacity does not show at rest.
+// Parameters show through D, which depends on the point: a heat capacity does not show at rest. While temperatures move D follows them,
+// unless heat is unknown and walks: a resistance and a capacity of one node differ in that alone.
 #ifndef YOKE_ESTIMATE_OBSERVE_H
 #define YOKE_ESTIMATE_OBSERVE_H
 

@@ -187,6 +187,41 @@ static void test_inverter_resistances(void** state) {
   assert_true(!o.is_seen[5] && o.is_seen[6] && o.is_seen[7] && !o.is_seen[8] && !o.is_seen[9]);
 }
 
+// A resistance and a capacity of one node differ while temperatures move; beside heat that walks they do not.
+static void test_resistance_and_capacity(void** state) {
+  (void)state;
+  const yoke_unknown unknowns[] = {unknown_of(YOKE_UNKNOWN_RESISTANCE, "R3", 2, 3, 3),
+                                   unknown_of(YOKE_UNKNOWN_CAPACITY, "C2", 1, 0.2, 0.2),
+                                   unknown_of(YOKE_UNKNOWN_INPUT, "Q0", 0, 10, 5)};
+  yoke_estimate_setup setup = rc_setup(2, 1, unknowns, 2);
+  yoke_observation o = observe(&setup, rc_z0, rc_v);
+  assert_int_equal(o.rank, 4);
+  assert_int_equal(o.n_weak, 0);
+
+  // central differences of the closed solution at the same instants
+  static const double differences[] = {1, 0.2433402409, 0.0417911495, 0.0044649933};
+  for (size_t k = 0; k < 4; k++) {
+    check_near(o.singular[k], differences[k], 1e-7);
+  }
+  o = observe(&setup, NULL, rc_v);
+  assert_int_equal(o.rank, 3);
+
+  // a capacity that is hidden behind a resistance, too
+  const yoke_unknown hidden[] = {unknown_of(YOKE_UNKNOWN_RESISTANCE, "R2", 1, 2, 2),
+                                 unknown_of(YOKE_UNKNOWN_CAPACITY, "C1", 0, 0.1, 0.1)};
+  yoke_estimate_setup behind = rc_setup(2, 1, hidden, 2);
+  assert_int_equal(observe(&behind, rc_z0, rc_v).rank, 4);
+
+  // heat that is constant leaves them apart, and heat that walks does not
+  setup.n_unknowns = 3;
+  setup.unknowns = unknowns;
+  assert_int_equal(observe(&setup, rc_z0, rc_v).rank, 5);
+  yoke_unknown walking[3] = {unknowns[0], unknowns[1], unknowns[2]};
+  walking[2].walk = 1;
+  setup.unknowns = walking;
+  assert_true(observe(&setup, rc_z0, rc_v).rank < 5);
+}
+
 // Two rooms without connection, one sensor.
 static void test_node_apart(void** state) {
   (void)state;
@@ -224,6 +259,7 @@ int main(void) {
       cmocka_unit_test_teardown(test_hidden_resistor, close_arena),
       cmocka_unit_test_teardown(test_heat_and_coolant_E_14, close_arena),
       cmocka_unit_test_teardown(test_inverter_resistances, close_arena),
+      cmocka_unit_test_teardown(test_resistance_and_capacity, close_arena),
       cmocka_unit_test_teardown(test_node_apart, close_arena),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
