@@ -25,8 +25,7 @@ static void read_method(yoke_reader* reader, const yoke_node* node, void* field,
   connection->is_auto = is_good && which == 1;
 }
 
-static void read_average(yoke_reader* reader, const yoke_node* node, void* field,
-                         const void* rule) {
+void yoke__key_average(yoke_reader* reader, const yoke_node* node, void* field, const void* rule) {
   static const char* const words[] = {"false", "true", NULL};
   (void)rule;
   yoke_scenario_connection* connection = field;
@@ -48,7 +47,7 @@ static const yoke_key connection_keys[] = {
     {"exchange", yoke__key_time, &yoke__shape_value, OF(exchange), &yoke__range_positive},
     {"method", read_method, &yoke__shape_value, 0, NULL},
     {"coupling", yoke__key_coupling, &yoke__shape_free, OF(coupling), NULL},
-    {"average", read_average, &yoke__shape_value, 0, NULL},
+    {"average", yoke__key_average, &yoke__shape_value, 0, NULL},
 };
 
 static const yoke_shape connection_shape = {.kind = YOKE_SHAPE_KEYS,

@@ -165,6 +165,7 @@ yoke_key_reader yoke__key_word;     // const char*, the word; the same
 yoke_key_reader yoke__key_text;     // const char*
 yoke_key_reader yoke__key_endpoint;  // yoke_scenario_endpoint
 yoke_key_reader yoke__key_coupling;  // const yoke_node*: a map with a method (scenario_bonds.c)
+yoke_key_reader yoke__key_average;   // of a yoke_scenario_connection (scenario_connections.c)
 yoke_key_reader yoke__key_map;       // what the map fills; yoke_shape. Nothing is an empty map
 yoke_key_reader
     yoke__key_shared;  // what the map of another shape fills: the key of that name; yoke_shape

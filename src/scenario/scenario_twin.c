@@ -57,6 +57,7 @@ static const yoke_key input_keys[] = {
     {"exchange", yoke__key_time, &yoke__shape_value, OF(connection.exchange),
      &yoke__range_positive},
     {"method", read_hold, &yoke__shape_value, OF(connection.is_held), NULL},
+    {"average", yoke__key_average, &yoke__shape_value, OF(connection), NULL},
 };
 #undef OF
 // `from` may stand alone: t(s1): rig.t1
@@ -77,7 +78,7 @@ static const yoke_key any_input_keys[] = {
     {"exchange", NULL, &yoke__shape_value, 0, NULL}, {"unit", NULL, &yoke__shape_value, 0, NULL},
     {"type", NULL, &yoke__shape_value, 0, NULL},     {"as", NULL, &yoke__shape_value, 0, NULL},
     {"scale", NULL, &yoke__shape_value, 0, NULL},    {"start", NULL, &yoke__shape_value, 0, NULL},
-    {"method", NULL, &yoke__shape_value, 0, NULL},
+    {"method", NULL, &yoke__shape_value, 0, NULL},   {"average", NULL, &yoke__shape_value, 0, NULL},
 };
 static const yoke_shape any_input_shape = {.kind = YOKE_SHAPE_KEYS,
                                            .keys = any_input_keys,

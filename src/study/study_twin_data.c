@@ -174,6 +174,21 @@ static void report_missing(reading* r, const char* name) {
   r->n_errors++;
 }
 
+// A result of one element is written without its index.
+static size_t find_name(const yoke_csv* csv, const char* name) {
+  static const char first[] = "[0]";
+  const size_t size = strlen(name), cut = size - (sizeof first - 1);
+  char bare[256];
+  const size_t index = yoke__csv_find(csv, name);
+  if (index < csv->n_columns || size < sizeof first || cut >= sizeof bare ||
+      strcmp(name + cut, first) != 0) {
+    return index;
+  }
+  memcpy(bare, name, cut);
+  bare[cut] = '\0';
+  return yoke__csv_find(csv, bare);
+}
+
 // The column 'U.V', or 'V' where no other source is called so.
 static size_t find_column(reading* r, const yoke_twin_column* column) {
   const yoke_csv* csv = &r->data->csv;
@@ -184,9 +199,9 @@ static size_t find_column(reading* r, const yoke_twin_column* column) {
     return csv->n_columns;
   }
   snprintf(name, size, "%s.%s", column->unit, column->variable);
-  size_t index = yoke__csv_find(csv, name);
+  size_t index = find_name(csv, name);
   if (index == csv->n_columns && is_only_one(r->data, column->variable)) {
-    index = yoke__csv_find(csv, column->variable);
+    index = find_name(csv, column->variable);
   }
   if (index == csv->n_columns) {
     report_missing(r, name);

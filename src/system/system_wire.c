@@ -122,6 +122,14 @@ static void refuse_sink(yoke_system* system, const yoke_scenario_connection* sou
                         const yoke_system_unit* unit, const yoke_variable* v) {
   const yoke_place place = source->to.place;
   char tunables[400];
+  for (size_t i = 0; i < unit->source->twin.n_unknowns; i++) {
+    if (strcmp(unit->source->twin.unknowns[i].name, source->to.variable) == 0) {
+      yoke__error(system->messages, place,
+                  "'%s' estimates '%s', which is one of its unknowns: leave it out there or here",
+                  source->to.unit, source->to.variable);
+      return;
+    }
+  }
   if (v->causality != YOKE_PARAMETER) {
     yoke__error(system->messages, place,
                 "'%s.%s' is neither an input nor a tunable parameter: nothing can go into it",

@@ -136,6 +136,10 @@ holds "$(json slow/summary.json 't["sensors"][0]["readings"] == 80 or t["sensors
 run 0 twin chain.yaml --data good.csv --set units.twin.step=0.25 --out fine
 holds "$(json fine/summary.json 't["sensors"][0]["readings"] == 800 or t["sensors"][0]["readings"] == 801' | sed 's/True/1/;s/False/0/')"
 says '1601 rows'
+sed 's/bench\.ta/"bench.t[0]"/' chain.yaml >element.yaml
+sed '1s/bench\.ta/bench.t/' good.csv >element.csv
+run 0 twin element.yaml --data element.csv --out element
+says 'consistent'
 sed '1s/bench\.//g' good.csv >bare.csv
 run 0 twin chain.yaml --data bare.csv --out bare
 says 'consistent'
