@@ -104,6 +104,25 @@ static void print_unknowns(const json_t* twin) {
   }
 }
 
+// How well the sensors show what is estimated, as parts of what shows best.
+static void print_sight(const json_t* twin) {
+  const json_t *singular = json_object_get(twin, "singular"), *value = NULL;
+  size_t i = 0;
+  if (singular == NULL) {
+    return;
+  }
+  printf("    shown    %.0f of %zu combinations, singular values",
+         yoke__json_find_number(twin, "rank", 0), json_array_size(singular));
+  json_array_foreach(singular, i, value) {
+    printf(" %.2g", json_number_value(value));
+  }
+  putchar('\n');
+  json_array_foreach(json_object_get(twin, "weak"), i, value) {
+    printf("    weak     %s (%.2g)\n", yoke__view_text(value, "names"),
+           yoke__json_find_number(value, "singular", 0));
+  }
+}
+
 static void print_twins(const json_t* system) {
   const char* head = "\ntwins\n";
   const json_t* unit = NULL;
@@ -131,6 +150,7 @@ static void print_twins(const json_t* system) {
     print_unknowns(twin);
     print_states(twin, true);
     print_states(twin, false);
+    print_sight(twin);
   }
 }
 

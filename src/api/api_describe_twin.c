@@ -43,6 +43,24 @@ static void describe_box(const yoke_unit_twin_figures* f, yoke_json* json) {
   yoke__json_boolean(json, "restored", f->is_restored);
 }
 
+// What the sensors show: singular values, and of what the weak ones are.
+static void describe_sight(const yoke_unit_twin_figures* f, yoke_json* json) {
+  yoke__json_integer(json, "rank", (int64_t)f->rank);
+  yoke__json_begin_array(json, "singular");
+  for (size_t i = 0; i < f->n_singular; i++) {
+    yoke__json_number(json, NULL, f->singular[i]);
+  }
+  yoke__json_end_array(json);
+  yoke__json_begin_array(json, "weak");
+  for (size_t i = 0; i < f->n_weak; i++) {
+    yoke__json_begin_object(json, NULL);
+    yoke__json_string(json, "names", f->weak[i].names);
+    yoke__json_number(json, "singular", f->weak[i].part);
+    yoke__json_end_object(json);
+  }
+  yoke__json_end_array(json);
+}
+
 void yoke__describe_twin(const yoke_unit* unit, yoke_json* json) {
   yoke_unit_twin_figures f;
   if (!yoke__unit_twin_figures(unit->ops, unit->self, &f) &&
@@ -78,5 +96,8 @@ void yoke__describe_twin(const yoke_unit* unit, yoke_json* json) {
     describe_unknown(&f.unknowns[i], json);
   }
   yoke__json_end_array(json);
+  if (f.n_singular > 0) {
+    describe_sight(&f, json);
+  }
   yoke__json_end_object(json);
 }

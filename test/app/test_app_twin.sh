@@ -117,6 +117,8 @@ says 'twin         derivative filter, time constants 0.586 to 3.41 s'
 says 'sensor   t(n1)        sigma 0.5 K'
 says 'unknown  r1           resistance R1, from 10 K/W, sd 3.2, within 0.01 to 10000'
 says 'states   n2, n3'
+says 'shown    5 of 5 combinations, singular values 1 0.'
+silent 'weak'
 says 's1.y -> twin.sensor.t(n1), every 0.001 s'
 run 0 check rc.yaml --json
 says '"seen": "yes"'
@@ -127,6 +129,42 @@ says 'extended filter'
 says 'the extended filter finds resistances and capacities only from good guesses'
 run 0 check replay.yaml
 says 'no sigma is given for t(n1), t(n2), t(n3): it is estimated while the twin runs, from 0.5 on'
+
+# what shows weakly, and what shows in no record with constant inputs: by name, with its singular value
+cat >long.cir <<'END'
+a long bar, seen from its end
+.input q0=10 W
+heat_source Q0 a {q0}
+heat_capacity Ca a 1
+thermal_resistance Ra a b 1
+heat_capacity Cb b 1
+thermal_resistance Rb b c 30
+heat_capacity Cc c 1
+thermal_resistance Rc c d 30
+heat_capacity Cd d 1
+thermal_resistance Rd d air 1
+temperature_source Tair air 300
+.end
+END
+cat >long.yaml <<'END'
+yoke: 1
+time: {stop: 4, step: 0.1}
+units:
+  log: {model: constant, with: {value: 300}}
+  twin:
+    twin: long.cir
+    sensors: {t(a): {from: log.y, sigma: 0.1}}
+    unknown: {Rc: , Cd: , Rd: }
+END
+run 0 check long.yaml
+says 'shown    7 of 7 combinations'
+says "weak     "
+run 0 check long.yaml --json
+says '"rank": 7'
+sed 's/{Rc: /{Ra: , Rb: , Ca: , Cb: , Cc: , Rc: /' long.yaml >many.yaml
+run 0 check many.yaml
+says 'while inputs are constant the sensors cannot tell '
+says 'let inputs change, add a sensor, or leave one out'
 
 # ---- mistakes: one message each, with its place
 # wrong PLACE TEXT [SETTINGS]: of rc.yaml as a filter of sed changes it
@@ -145,6 +183,7 @@ wrong 's/from: s2.y, //' 8:3 "input 'twin.sensor.t(n2)' is not connected and has
 wrong 's/^connections: \[/connections: [s1.y -> twin.sensor.T(n1), /' 12:14 "'twin.sensor.t(n1)' has two sources"
 wrong 's/^    noise: .*/    filter: linear/' 9:11 "unit 'twin': unknown 'r1': the linear filter finds no resistances"
 wrong 's/^    noise: .*/    inputs: {q1: s1.y}/' 19:18 "connection: 'twin' (plant.cir) has no variable 'q1'; did you mean 'q0'?"
+wrong 's/^    noise: .*/    inputs: {r1: s1.y}/' 19:18 "'twin' estimates 'r1', which is one of its unknowns: leave it out there or here"
 # a plant of volts for a sensor of kelvins
 cat >volts.cir <<'END'
 volts
@@ -231,6 +270,9 @@ says 'loss.y -> twin.q0, every 0.02 s, order 0, averaged'
 run 0 run mean.yaml --trust none --quiet --out mean
 near mean twin.c2 0.2 0.005
 holds "$(value mean twin.verdict) == 1"
+run 0 check mean.yaml --set 'units.twin.inputs.q0={from: loss.y, average: false}'
+says 'loss.y -> twin.q0, every 0.02 s, order 0'
+silent 'loss.y -> twin.q0, every 0.02 s, order 0, averaged'
 run 0 run mean.yaml --trust none --quiet --out alike --set 'connections=[{from: loss.y, to: plant.q0, exchange: 0.02}, plant.t(n3) -> s3.u]'
 near alike twin.c2 0.2 0.005
 holds "$(value alike twin.verdict) == 1"

@@ -215,6 +215,9 @@ typedef struct twin {
   yoke_unit_twin_state* states;  // p
   yoke_unit_twin_unknown* unknown_figures;
   yoke_unit_twin_sensor* sensor_figures;
+  const double* singular;  // n_singular, of which rank are not zero
+  size_t n_singular, rank, n_weak;
+  yoke_unit_twin_weak* weak;
   yoke_heat_sizes sizes;
 
   // which unknowns they cannot tell apart at rest, in words (twin_apart.c)

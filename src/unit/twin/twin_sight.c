@@ -59,6 +59,17 @@ static void list_parts(const twin* w, const yoke_observation* o, const size_t pa
   }
 }
 
+// Known inputs were taken as constant: where they change, resistances and capacities may show that do not here.
+static bool may_show(const twin* w, const yoke_observation* o, const size_t parts[], size_t n) {
+  bool are_elements = w->layout.n_known > 0;
+  for (size_t i = 0; i < n; i++) {
+    const yoke_unknown_kind kind =
+        parts[i] < o->p ? YOKE_UNKNOWN_CAPACITY : w->unknowns[parts[i] - o->p].kind;
+    are_elements = are_elements && kind != YOKE_UNKNOWN_INPUT && kind != YOKE_UNKNOWN_OFFSET;
+  }
+  return are_elements;
+}
+
 // One direction that does not show. Temperatures alone follow the model: yoke check says so.
 static void warn(twin* w, const yoke_observation* o, size_t k) {
   size_t parts[MAX_PARTS + 1], all[MAX_PARTS];
@@ -81,10 +92,37 @@ static void warn(twin* w, const yoke_observation* o, size_t k) {
     return;
   }
   w->is_ambiguous = true;
-  if (!yoke__twin_is_said(w, names)) {
-    yoke__message_add(&w->messages, YOKE_WARNING, place,
-                      "the sensors cannot tell %s apart: add a sensor or leave one out", names);
+  if (yoke__twin_is_said(w, names)) {
+    return;
   }
+  if (may_show(w, o, parts, n)) {
+    yoke__message_add(&w->messages, YOKE_WARNING, place,
+                      "while inputs are constant the sensors cannot tell %s apart: let inputs "
+                      "change, add a sensor, or leave one out",
+                      names);
+    return;
+  }
+  yoke__message_add(&w->messages, YOKE_WARNING, place,
+                    "the sensors cannot tell %s apart: add a sensor or leave one out", names);
+}
+
+static yoke_status note_weak(twin* w, const yoke_observation* o) {
+  w->singular = o->singular;
+  w->n_singular = o->n;
+  w->rank = o->rank;
+  w->n_weak = o->n_weak;
+  w->weak = yoke__arena_array(&w->arena, o->n_weak + 1, sizeof *w->weak);
+  YOKE_TRY_MEMORY(w->weak != NULL);
+  for (size_t i = 0; i < o->n_weak; i++) {
+    const size_t k = o->rank - o->n_weak + i;
+    size_t parts[MAX_PARTS];
+    char names[YOKE_MESSAGE_TEXT_SIZE / 2] = "";
+    list_parts(w, o, parts, yoke__observation_parts(o, k, parts, MAX_PARTS), names, sizeof names);
+    const char* text = yoke__arena_text(&w->arena, names, strlen(names));
+    YOKE_TRY_MEMORY(text != NULL);
+    w->weak[i] = (yoke_unit_twin_weak){text, o->singular[k]};
+  }
+  return YOKE_OK;
 }
 
 static yoke_twin_sight sight_of(const yoke_observation* moving, const yoke_observation* rest,
@@ -148,7 +186,7 @@ yoke_status yoke__twin_check_sight(twin* w) {
   for (size_t k = moving.rank; has_moving && k < moving.n; k++) {
     warn(w, &moving, k);
   }
-  return YOKE_OK;
+  return has_moving ? note_weak(w, &moving) : YOKE_OK;
 }
 
 void yoke__twin_figures(const twin* w, yoke_unit_twin_figures* out) {
@@ -168,6 +206,11 @@ void yoke__twin_figures(const twin* w, yoke_unit_twin_figures* out) {
       .unknowns = w->unknown_figures,
       .n_sensors = w->n_sensors,
       .n_unknowns = w->n_unknowns,
+      .singular = w->singular,
+      .n_singular = w->n_singular,
+      .rank = w->rank,
+      .weak = w->weak,
+      .n_weak = w->n_weak,
       .n_steps = counts.n_steps,
       .n_readings = counts.n_readings,
       .n_missing = counts.n_missing,

@@ -95,6 +95,12 @@ typedef struct yoke_unit_twin_unknown {
   yoke_twin_sight sight;
 } yoke_unit_twin_unknown;
 
+// A combination of temperatures and unknowns that the sensors hardly show.
+typedef struct yoke_unit_twin_weak {
+  const char* names;  // "'r1' and 'c1'"
+  double part;        // of the singular value of what shows best
+} yoke_unit_twin_weak;
+
 typedef struct yoke_unit_twin_figures {
   const char *title, *filter;
   double step, fastest, slowest;       // [s]; time constants of the network with the guesses
@@ -103,6 +109,11 @@ typedef struct yoke_unit_twin_figures {
   const yoke_unit_twin_sensor* sensors;
   const yoke_unit_twin_unknown* unknowns;
   size_t n_sensors, n_unknowns;
+  const double*
+      singular;  // of what the sensors show while temperatures move, as parts of the largest
+  size_t n_singular, rank;  // 0: nobody has looked
+  const yoke_unit_twin_weak* weak;
+  size_t n_weak;
   // counts since the start
   uint64_t n_steps, n_readings, n_missing, n_gated, n_lost, n_resets;
   // of a black box: how many instances of it there are, how many run in every step, and whether those that have run can go back
