@@ -12,6 +12,11 @@
 #define DEVIATION "sd."
 #define HITS      "hits."
 
+// Innovations this many times as large as expected, over so many readings, are no chance: rms of ten standard normal numbers beyond 5 has
+// a probability of 5e-48.
+#define MUCH         5.0
+#define FEW_READINGS 10
+
 static const yoke_system_unit* find_twin(const yoke_twin_watch* w) {
   const yoke_system* system = yoke_simulation_system(w->simulation);
   for (size_t i = 0; i < system->n_units; i++) {
@@ -171,6 +176,26 @@ static const char* reason_text(yoke_estimate_reason reason) {
   return "the innovations are ten times what is expected";
 }
 
+// No verdict yet is not silence: a record in another unit is far off long before the tests of innovations have their readings.
+static void add_doubt(yoke_twin_watch* w) {
+  const yoke_twin_sensor_result* worst = NULL;
+  double largest = MUCH;
+  for (size_t i = 0; i < w->n_sensors; i++) {
+    const yoke_twin_sensor_result* s = &w->sensors[i];
+    if (s->n >= FEW_READINGS && s->rms > largest * s->expected) {
+      largest = s->rms / s->expected;
+      worst = s;
+    }
+  }
+  const size_t used = strlen(w->text);
+  if (worst != NULL) {
+    snprintf(w->text + used, sizeof w->text - used,
+             "; so far the innovations of %.100s are %.3g times as large as expected: look at its "
+             "unit, its sigma and the start",
+             worst->name, largest);
+  }
+}
+
 static void write_verdict(yoke_twin_watch* w, const yoke_unit_twin_inside* inside) {
   const yoke_finding why = inside->why;
   uint64_t n = 0;
@@ -198,6 +223,7 @@ static void write_verdict(yoke_twin_watch* w, const yoke_unit_twin_inside* insid
           "no verdict: too few readings could be judged, as the errors of what is known of the "
           "unit's answers are too large beside the noise; give more readings, or better "
           "guesses with a smaller sd");
+      add_doubt(w);
       return;
     }
     snprintf(
@@ -207,6 +233,7 @@ static void write_verdict(yoke_twin_watch* w, const yoke_unit_twin_inside* insid
         (double)w->n_start * inside->h,
         inside->is_learning ? ", and 1000 readings to the noise of sensors without sigma" : "",
         YOKE_CONSISTENCY_FIRST_LOOK);
+    add_doubt(w);
     return;
   case YOKE_TWIN_CONSISTENT:
     snprintf(w->text, sizeof w->text,

@@ -177,6 +177,16 @@ run 3 twin whole.yaml --data good.csv --out whole
 says '801 rows'
 says "twin.t(a) is 360"
 
+# a record in degrees Celsius is far off before there is a verdict; with an offset it is right
+awk -F, 'BEGIN { OFS = "," } NR > 1 { $2 -= 273.15; $3 -= 273.15 } { print }' good.csv >celsius.csv
+run 0 twin chain.yaml --data celsius.csv --to 60 --out celsius
+says 'twin: no verdict: '
+says ' times as large as expected: look at its unit, its sigma and the start'
+run 0 twin chain.yaml --data celsius.csv --to 60 --out kelvin --set 'units.twin.sensors.t(a).offset=273.15' \
+  --set 'units.twin.sensors.t(b).offset=273.15'
+says 'twin: no verdict: '
+silent 'times as large'
+
 # ---- a wrong model
 
 sed 's/c_a a 5/c_a a 7/' chain.cir >wrong.cir
