@@ -165,6 +165,13 @@ sed 's/{Rc: /{Ra: , Rb: , Ca: , Cb: , Cc: , Rc: /' long.yaml >many.yaml
 run 0 check many.yaml
 says 'while inputs are constant the sensors cannot tell '
 says 'let inputs change, add a sensor, or leave one out'
+# unknown heat and a resistance: a room whose temperature changes would tell; a heat and a temperature are alike whatever happens
+sed 's/^temperature_source.*/.input room=300 K\ntemperature_source Tair air {room}/' long.cir >room.cir
+sed 's/long.cir/room.cir/; s/{Rc: .*/{q0: {walk: 0.1}, Rd: }/' long.yaml >room.yaml
+run 0 check room.yaml
+says "while inputs are constant the sensors cannot tell 'q0' and 'Rd' apart: let inputs change"
+run 0 check room.yaml --set 'units.twin.unknown={q0: , room: }'
+says "twin': the sensors cannot tell 'q0' and 'room' apart: add a sensor or leave one out"
 
 # ---- mistakes: one message each, with its place
 # wrong PLACE TEXT [SETTINGS]: of rc.yaml as a filter of sed changes it

@@ -61,13 +61,13 @@ static void list_parts(const twin* w, const yoke_observation* o, const size_t pa
 
 // Known inputs were taken as constant: where they change, resistances and capacities may show that do not here.
 static bool may_show(const twin* w, const yoke_observation* o, const size_t parts[], size_t n) {
-  bool are_elements = w->layout.n_known > 0;
+  bool has_element = false;
   for (size_t i = 0; i < n; i++) {
     const yoke_unknown_kind kind =
-        parts[i] < o->p ? YOKE_UNKNOWN_CAPACITY : w->unknowns[parts[i] - o->p].kind;
-    are_elements = are_elements && kind != YOKE_UNKNOWN_INPUT && kind != YOKE_UNKNOWN_OFFSET;
+        parts[i] < o->p ? YOKE_UNKNOWN_OFFSET : w->unknowns[parts[i] - o->p].kind;
+    has_element = has_element || (kind != YOKE_UNKNOWN_INPUT && kind != YOKE_UNKNOWN_OFFSET);
   }
-  return are_elements;
+  return has_element && w->layout.n_known > 0;
 }
 
 // One direction that does not show. Temperatures alone follow the model: yoke check says so.
