@@ -85,7 +85,11 @@ static void print_sensors(const yoke_twin_watch* w) {
     yoke__app_table_number(&table, 3, true, s->rms);
     yoke__app_table_number(&table, 3, true, s->expected);
     yoke__app_table_add(&table, dim_text(s->dim));
-    snprintf(cell, sizeof cell, "%llu", (unsigned long long)s->n);
+    int used = snprintf(cell, sizeof cell, "%llu", (unsigned long long)s->n);
+    if (s->n_gated > 0) {
+      snprintf(cell + used, sizeof cell - (size_t)used, ", %llu left out by the gate",
+               (unsigned long long)s->n_gated);
+    }
     yoke__app_table_add(&table, cell);
   }
   yoke__app_table_print(&table);

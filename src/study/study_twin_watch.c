@@ -129,7 +129,9 @@ void yoke__twin_watch_step(yoke_twin_watch* w) {
   for (size_t i = 0; i < w->n_sensors; i++) {
     double innovation = 0, sd = 0;
     inside.innovation(find_twin(w)->unit.self, i, &innovation, &sd);
-    if (isfinite(innovation) && isfinite(sd)) {
+    if (inside.gate > 0 && fabs(innovation) > inside.gate * sd) {
+      w->sensors[i].n_gated++;
+    } else if (isfinite(innovation) && isfinite(sd)) {
       if (w->sensors[i].n++ == w->sensors[i].n_start) {
         w->squares[i] = w->variances[i] = 0;
       }
@@ -213,6 +215,18 @@ static void write_verdict(yoke_twin_watch* w, const yoke_unit_twin_inside* insid
              "inconsistent: the estimate of %.100s is %.0f standard deviations from its guess %.6g "
              "%.20s: the model is wrong, or its sd and walk are too small",
              far->name, inside->excursion, far->start, far->dim);
+    return;
+  }
+  uint64_t n_gated = 0;
+  for (size_t i = 0; i < w->n_sensors; i++) {
+    n_gated += w->sensors[i].n_gated;
+  }
+  if (inside->is_gated && w->verdict != YOKE_TWIN_DIVERGED) {
+    w->verdict = YOKE_TWIN_INCONSISTENT;
+    snprintf(w->text, sizeof w->text,
+             "inconsistent: the gate left out %llu of %llu readings: the model is wrong, or its "
+             "noise and gate are too small",
+             (unsigned long long)n_gated, (unsigned long long)(n + n_gated));
     return;
   }
   switch (w->verdict) {
@@ -357,6 +371,7 @@ void yoke__twin_watch_json(const yoke_twin_watch* w, const yoke_twin_tuning* tun
     yoke__json_string(json, "name", s->name);
     yoke__json_string(json, "dim", s->dim == NULL ? "" : s->dim);
     yoke__json_integer(json, "readings", (int64_t)s->n);
+    yoke__json_integer(json, "left_out", (int64_t)s->n_gated);
     yoke__json_number(json, "rms", s->rms);
     yoke__json_number(json, "expected", s->expected);
     yoke__json_end_object(json);

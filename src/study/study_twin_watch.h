@@ -19,6 +19,7 @@ typedef struct yoke_twin_sensor_result {
   const char *name, *dim;
   uint64_t n;            // readings
   uint64_t n_start;      // those of the start
+  uint64_t n_gated;      // left out by the gate, beside these
   double rms, expected;  // of the innovations behind the start; what the filter expected of them
 } yoke_twin_sensor_result;
 

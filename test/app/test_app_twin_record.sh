@@ -177,6 +177,18 @@ run 3 twin whole.yaml --data good.csv --out whole
 says '801 rows'
 says "twin.t(a) is 360"
 
+# outliers: a gate leaves them out, of the verdict too; where it leaves out more than outliers, the verdict says so
+awk -F, 'BEGIN { OFS = "," } NR > 300 && NR % 40 == 20 { $2 += 30 } { print }' good.csv >outliers.csv
+run 3 twin chain.yaml --data outliers.csv --out outliers
+run 0 twin chain.yaml --data outliers.csv --out gated --set 'units.twin.noise={gate: 5}' \
+  --set units.twin.unknown.r1.start=2 --set units.twin.unknown.r2.start=3
+says 'twin: consistent: '
+says ', 12 left out by the gate'
+holds "$(json gated/summary.json 't["sensors"][0]["left_out"] == 12 and t["sensors"][0]["rms"] < 0.25' | sed 's/True/1/;s/False/0/')"
+awk -F, 'BEGIN { OFS = "," } NR > 300 && NR % 3 == 0 { $2 += 30 } { print }' good.csv >often.csv
+run 3 twin chain.yaml --data often.csv --out often --set 'units.twin.noise={gate: 5}'
+says 'twin: inconsistent: the gate left out '
+
 # a record in degrees Celsius is far off before there is a verdict; with an offset it is right
 awk -F, 'BEGIN { OFS = "," } NR > 1 { $2 -= 273.15; $3 -= 273.15 } { print }' good.csv >celsius.csv
 run 0 twin chain.yaml --data celsius.csv --to 60 --out celsius

@@ -127,6 +127,7 @@ static yoke_status take_memory(twin* w) {
   w->infos = yoke__arena_array(arena, w->layout.n_inputs + 1, sizeof *w->infos);
   w->reading = yoke__arena_array(arena, w->n_sensors + 1, sizeof *w->reading);
   w->normalised = yoke__arena_array(arena, w->n_sensors + 1, sizeof *w->normalised);
+  w->judged = yoke__arena_array(arena, w->n_sensors + 1, sizeof *w->judged);
   w->have = yoke__arena_array(arena, w->n_sensors + 1, sizeof *w->have);
   w->ends = yoke__arena_array(arena, w->layout.n_known + 1, sizeof *w->ends);
   w->is_held = yoke__arena_array(arena, w->layout.n_known + 1, sizeof *w->is_held);

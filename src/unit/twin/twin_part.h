@@ -226,7 +226,7 @@ typedef struct twin {
   bool is_ambiguous;  // at the start, while temperatures move: a warning says which
 
   // of the present step
-  double *reading, *normalised;
+  double *reading, *normalised, *judged;
   bool* have;
   bool must_set;  // conductances may not be those of the filter
   const char* reason;
@@ -253,6 +253,8 @@ void yoke__twin_forget_missed(twin* w);
 yoke_status yoke__twin_start(twin* w, double t);
 // Fails with a text in w->reason.
 yoke_status yoke__twin_step(twin* w, double t, double h, yoke_step_result* result);
+// More readings lie beyond the gate than outliers may.
+bool yoke__twin_is_gated(const twin* w);
 // The unknown that is furthest from its guess, of those that are further than guess and walk allow; n_unknowns:
 // none. *excursion: how far, in standard deviations.
 size_t yoke__twin_find_far(const twin* w, double* excursion);

@@ -15,7 +15,10 @@
 #include "unit/twin/twin_part.h"
 
 // steps between two kept estimates: longer than a filter is wrong before it says so
-#define KEEP        (YOKE_ESTIMATE_PATIENCE + 100)
+#define KEEP (YOKE_ESTIMATE_PATIENCE + 100)
+// What the gate leaves out is judged by its number alone: outliers are rare, or they are none.
+#define FEW_GATED   10
+#define MOST_GATED  0.1
 #define SUSPECT     5.0    // root mean square of normalised innovations
 #define NEAR_STEP   1e-9   // of the length of a step, relative
 #define NEAR_TIME   0.5    // of a time stamp to a step, in steps
@@ -291,6 +294,12 @@ size_t yoke__twin_find_far(const twin* w, double* excursion) {
   return found;
 }
 
+bool yoke__twin_is_gated(const twin* w) {
+  const yoke_estimate_counts counts = yoke__estimate_counts_of(w->filter);
+  return counts.n_steps >= w->n_start && counts.n_gated >= FEW_GATED &&
+         (double)counts.n_gated > MOST_GATED * (double)counts.n_readings;
+}
+
 // Are the start and the learning of unknown noise over?
 static bool is_judged(const twin* w) {
   bool is_over = yoke__estimate_counts_of(w->filter).n_steps >= w->n_start;
@@ -304,11 +313,15 @@ static bool is_judged(const twin* w) {
 static void judge(twin* w) {
   const double* e = w->late != NULL ? yoke__late_settled(w->late) : w->normalised;
   if (e != NULL && is_judged(w)) {
-    yoke__consistency_add(w->consistency, e);
+    const double gate = w->setup.gate > 0 ? w->setup.gate : (double)INFINITY;
+    for (size_t i = 0; i < w->n_sensors; i++) {
+      w->judged[i] = fabs(e[i]) <= gate ? e[i] : (double)NAN;  // what is left out was no reading
+    }
+    yoke__consistency_add(w->consistency, w->judged);
   }
   double excursion = 0;
   const yoke_twin_verdict verdict = yoke__consistency_verdict(w->consistency, false, NULL);
-  const bool is_far = yoke__twin_find_far(w, &excursion) < w->n_unknowns;
+  const bool is_far = yoke__twin_find_far(w, &excursion) < w->n_unknowns || yoke__twin_is_gated(w);
   w->wholes[TWIN_WHOLE_VERDICT] =
       is_far && verdict != YOKE_TWIN_DIVERGED ? YOKE_TWIN_INCONSISTENT : verdict;
 }

@@ -12,6 +12,7 @@ typedef struct yoke_unit_twin_inside {
   const yoke_unit_twin_unknown* unknowns;
   size_t n_sensors, n_unknowns;
   double h;                   // step of the filter [s]
+  double gate;                // standard deviations beyond which readings are left out; 0: none
   yoke_twin_verdict verdict;  // of the innovations alone
   yoke_finding why;
   // of a sensor in the last step; NaN: it had no reading
@@ -24,6 +25,7 @@ typedef struct yoke_unit_twin_inside {
   bool is_ambiguous;  // unknowns cannot be told apart: their deviations may be too small
   bool is_learning;   // the noise of a sensor without sigma, before anything is judged
   bool is_doubtful;   // a black box: what was learnt first does not fit what came later
+  bool is_gated;      // more readings were left out by the gate than outliers may be
   bool has_diverged, has_laws;  // a resistance follows a law
   yoke_estimate_reason reason;
   size_t far;  // unknown that is further from its guess than guess and walk allow; n_unknowns: none
