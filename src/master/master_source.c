@@ -46,8 +46,10 @@ static yoke_sample_info ask(const yoke_system* system, const yoke_state* state,
   if (system->units[source->unit].is_own && yoke__master_is_held(state, source->unit)) {
     info.is_valid = false;
   }
-  info.is_held = source->is_held;
-  info.is_mean = source->is_mean;
+  // a sender that has moved already gives the mean of the step that the receiver is going to make
+  const bool is_ahead = is_gs && state->unit_t[source->unit] > state->t;
+  info.is_held = source->is_held || (source->is_mean && is_ahead);
+  info.is_mean = source->is_mean && !is_ahead;
   return info;
 }
 

@@ -277,6 +277,9 @@ says 'loss.y -> twin.q0, every 0.02 s, order 0, averaged'
 run 0 run mean.yaml --trust none --quiet --out mean
 near mean twin.c2 0.2 0.005
 holds "$(value mean twin.verdict) == 1"
+run 0 run mean.yaml --trust none --quiet --out turns --set scheme=gauss-seidel --set 'order=[loss, plant, s3, twin]'
+near turns twin.c2 0.2 0.005
+holds "$(value turns twin.verdict) == 1"
 run 0 check mean.yaml --set 'units.twin.inputs.q0={from: loss.y, average: false}'
 says 'loss.y -> twin.q0, every 0.02 s, order 0'
 silent 'loss.y -> twin.q0, every 0.02 s, order 0, averaged'
