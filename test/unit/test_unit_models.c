@@ -150,6 +150,9 @@ static const char* const drive[] = {"models_drive.csv"};
 static const yoke_argument playback_arguments[] = {{"file", YOKE_STRING, 1, 1, drive}};
 static const double points[] = {0, 0.1, 10, 0.3};
 static const yoke_argument driver_arguments[] = {{"points", YOKE_REAL, 2, 2, points}};
+// room for the calls by which samples are late with the settings that check_feedthrough makes
+static const int64_t late_max = 4;
+static const yoke_argument channel_arguments[] = {{"late_max", YOKE_INTEGER, 1, 1, &late_max}};
 
 static unsigned char* take(size_t size) {
   unsigned char* bytes = malloc(size + 1);
@@ -172,6 +175,9 @@ static yoke_unit_args arguments_of(const yoke_unit_ops* ops) {
     args.n_arguments = 1;
   } else if (strcmp(ops->name, "driver") == 0) {
     args.arguments = driver_arguments;
+    args.n_arguments = 1;
+  } else if (strcmp(ops->name, "channel") == 0) {
+    args.arguments = channel_arguments;
     args.n_arguments = 1;
   }
   return args;
