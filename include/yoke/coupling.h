@@ -160,6 +160,8 @@ enum {
   // Bridges missing and late samples itself: it is told `ages`, and no sample is made up for it (`on_loss: extrapolate`). One that
   // is missing is announced by reset, as to every method.
   YOKE_COUPLING_AGES = 1u << 8,
+  // With `is_companion` it makes what its files hold anew for the steps at hand. Companions of other methods do without files.
+  YOKE_COUPLING_REDESIGNS = 1u << 9,
 };
 
 // What a method wants beside samples.

@@ -108,22 +108,17 @@ static yoke_status find_delay(const yoke_coupling_setup* setup, double* delay,
   return YOKE_OK;
 }
 
-static yoke_status design_for(yoke_synth_settings settings, const yoke_coupling_setup* setup,
-                              double delay, yoke_synth_design* design, const yoke_sink* sink) {
-  yoke_synth_settings fitted =
-      yoke__synth_settings_default(settings.recipe, setup->interval, setup->sinks[0].step);
-  if (settings.recipe == YOKE_RECIPE_CUSTOM) {
-    // the same filter in units of its interval
-    const double by = settings.interval / setup->interval;
-    const double interval = fitted.interval, step = fitted.step;
-    fitted = settings;
-    fitted.interval = interval;
-    fitted.step = step;
-    fitted.smoother_hz *= by;
-    fitted.pole *= by;
-  }
-  fitted.delay = delay;
-  return yoke__synth_design(&fitted, YOKE_SYNTH_SWEEPS, design, sink);
+// The element of a file for other times. A transparent one is a filter in units of its interval; any other one has the smoother
+// and the poles of its signals, and they stay.
+static yoke_status redesign(yoke_synth_settings settings, const yoke_coupling_setup* setup,
+                            double delay, yoke_synth_design* design, const yoke_sink* sink) {
+  const double by = settings.is_transparent ? settings.interval / setup->interval : 1;
+  settings.interval = setup->interval;
+  settings.step = setup->sinks[0].step;
+  settings.smoother_hz *= by;
+  settings.pole *= by;
+  settings.delay = delay;
+  return yoke__synth_design(&settings, YOKE_SYNTH_SWEEPS, design, sink);
 }
 
 static yoke_status find_element(const yoke_coupling_setup* setup, yoke_synth_design* design,
@@ -133,12 +128,14 @@ static yoke_status find_element(const yoke_coupling_setup* setup, yoke_synth_des
   if (setup->files[ELEMENT] == NULL) {
     const int recipe = (int)setup->parameters[RECIPE];
     const bool is_low = recipe == 2 || (recipe == 0 && delay > 0);
-    const yoke_synth_settings settings = {.recipe = is_low ? YOKE_RECIPE_L : YOKE_RECIPE_T};
-    return design_for(settings, setup, delay, design, sink);
+    yoke_synth_settings settings = yoke__synth_settings_default(
+        is_low ? YOKE_RECIPE_L : YOKE_RECIPE_T, setup->interval, setup->sinks[0].step);
+    settings.delay = delay;
+    return yoke__synth_design(&settings, YOKE_SYNTH_SWEEPS, design, sink);
   }
   YOKE_TRY(yoke__synth_element_read(setup->files[ELEMENT], design, sink));
   if (setup->is_companion) {
-    return design_for(design->settings, setup, delay, design, sink);
+    return redesign(design->settings, setup, delay, design, sink);
   }
   for (size_t s = 0; s < setup->n_sinks; s++) {
     YOKE_TRY(yoke__synth_element_check_times(design, setup->interval, setup->sinks[s].step,
@@ -385,8 +382,8 @@ const yoke_coupling_ops yoke__couple_hinf = {
     .name = "hinf",
     .form = YOKE_FORM_OTHER,
     .text = "a designed element: a lead at the sender, a smoother at the receiver",
-    .flags =
-        YOKE_COUPLING_JACOBI | YOKE_COUPLING_SUBSTEPS | YOKE_COUPLING_FRESH | YOKE_COUPLING_DELAYS,
+    .flags = YOKE_COUPLING_JACOBI | YOKE_COUPLING_SUBSTEPS | YOKE_COUPLING_FRESH |
+             YOKE_COUPLING_DELAYS | YOKE_COUPLING_REDESIGNS,
     .parameters = parameters,
     .n_parameters = N_PARAMETERS,
     .files = files,

@@ -190,8 +190,8 @@ static bool uses_method(const yoke_system* system, const char* name) {
   return false;
 }
 
-// Keys of the methods that name files: what was learnt or designed for another step.
-static const char** list_files(yoke_trust* trust) {
+// Keys of the methods that name files: what was learnt for another step. is_named: one is, also for a method that redesigns.
+static const char** list_files(yoke_trust* trust, bool* is_named) {
   const yoke_system* system = trust->system;
   size_t n = 0, n_most = 1;
   for (size_t i = 0; i < system->n_methods; i++) {
@@ -201,7 +201,8 @@ static const char** list_files(yoke_trust* trust) {
   for (size_t i = 0; keys != NULL && i < system->n_methods; i++) {
     const yoke_system_method* method = &system->methods[i];
     for (size_t f = 0; f < method->ops->n_files && method->files != NULL; f++) {
-      if (method->files[f] != NULL) {
+      *is_named = *is_named || method->files[f] != NULL;
+      if (method->files[f] != NULL && (method->ops->flags & YOKE_COUPLING_REDESIGNS) == 0) {
         keys[n++] = method->ops->files[f].name;
       }
     }
@@ -217,7 +218,8 @@ static void add_way(yoke_companion* companion, const yoke_companion_way* way) {
 
 static void choose_a(yoke_trust* trust) {
   yoke_companion* a = &trust->companions[YOKE_COMPANION_A];
-  const char** files = list_files(trust);
+  bool is_named = false;
+  const char** files = list_files(trust, &is_named);
   a->name = "A";
   add_way(a, &(yoke_companion_way){"half the steps", {.is_halved = true, .dropped = files}, false});
   if (is_fixed_anywhere(&trust->plan) && can_halve(trust->system, trust->plan.strict)) {
@@ -225,7 +227,7 @@ static void choose_a(yoke_trust* trust) {
                                      {.is_halved = true, .dropped = files},
                                      true});
   }
-  if (files != NULL) {
+  if (is_named) {
     add_way(a, &(yoke_companion_way){
                    "nepce at half the steps", {.is_halved = true, .method = "nepce"}, false});
   }

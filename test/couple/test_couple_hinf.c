@@ -6,6 +6,8 @@
 
 #include "base/base_message.h"
 #include "support/check.h"
+#include "synth/synth_design.h"
+#include "synth/synth_element_file.h"
 
 enum { M = 50, N = 2 };  // calls per exchange; signals
 #define H  1e-3
@@ -290,6 +292,39 @@ static void test_refusals(void** state) {
   expect_refusal(&f, "no-such-file.json");
 }
 
+// The element of a file at half the steps, as a companion of the error band runs it: the band stays. Recipe T is a filter in
+// units of its interval, L has the smoother and the poles of its signals. Another file there is refused, as in a run.
+static void test_companion_redesigns(void** state) {
+  (void)state;
+  for (int is_low = 0; is_low < 2; is_low++) {
+    yoke_synth_settings s =
+        yoke__synth_settings_default(is_low ? YOKE_RECIPE_L : YOKE_RECIPE_T, DT, H);
+    s.band_hz = 2;
+    s.smoother_hz = is_low ? 80 : s.smoother_hz;
+    yoke_synth_design of_file, wanted;
+    check_ok(yoke__synth_design(&s, YOKE_SYNTH_SWEEPS, &of_file, NULL));
+    check_ok(yoke__synth_element_write("companion.json", &of_file, NULL));
+    s.interval = DT / 2;
+    s.step = H / 2;
+    s.smoother_hz *= is_low ? 1 : 2;
+    s.pole *= is_low ? 1 : 2;
+    check_ok(yoke__synth_design(&s, YOKE_SYNTH_SWEEPS, &wanted, NULL));
+
+    fixture f;
+    set_up(&f, 0);
+    f.files[0] = "companion.json";
+    f.setup.interval = DT / 2;
+    f.sink.step = H / 2;
+    expect_refusal(&f, "0.025");
+    f.setup.is_companion = true;
+    check_ok(yoke__couple_hinf.prepare(f.memory, &f.setup, NULL));
+    double health[5];
+    yoke__couple_hinf.health(f.memory, health);
+    check_relative(health[0], wanted.gamma, 1e-12);
+    check_relative(health[1], wanted.largest_gain, 1e-12);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_constant_and_ramp),
@@ -300,6 +335,7 @@ int main(void) {
       cmocka_unit_test(test_HI_14_takes_over),
       cmocka_unit_test(test_saturation),
       cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_companion_redesigns),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
