@@ -267,6 +267,16 @@ static void adaptive_health(const void* memory, double values[]) {
   }
 }
 
+// What to try where a model misses more than holding does.
+static const char* advice_for(const yoke_adaptive* way) {
+  const yoke_arx_setup* arx = &way->setup.arx;
+  if (!arx->has_input) {
+    return "name a `regressor` that the signal follows, or take `method: hold`";
+  }
+  return arx->forgetting >= 1 ? "try `forgetting: 0.98`"
+                              : "try `forgetting: 1`, or compare with `method: hold`";
+}
+
 static void adaptive_report(const void* memory, const yoke_sink* sink) {
   const adaptive* self = memory;
   const yoke_adaptive* way = ways_of(yoke__image_memory(memory));
@@ -276,8 +286,9 @@ static void adaptive_report(const void* memory, const yoke_sink* sink) {
     if (c->n_compared > 0 && c->model > c->held) {
       snprintf(text, sizeof text,
                "the model misses its samples by %.2g of their range, holding by %.2g (%lld times "
-               "fallen back): name a `regressor` that the signal follows, or take `method: hold`",
-               share(way, c->model), share(way, c->held), (long long)c->n_fallbacks);
+               "fallen back): %s",
+               share(way, c->model), share(way, c->held), (long long)c->n_fallbacks,
+               advice_for(way));
       yoke_send(sink, &(yoke_message){.severity = YOKE_WARNING, .time = (double)NAN, .text = text});
     }
   }
