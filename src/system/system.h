@@ -184,6 +184,7 @@ typedef struct yoke_system_link {
   int64_t interval;  // exchange interval [ticks]
   int64_t delay;     // in exchange intervals
   size_t method;     // index into methods; 0: hold
+  bool is_resolved;  // it goes from an output to an input; else there was a message
   bool is_dense;     // real output to real input: goes through taps; otherwise through a move
   yoke_flow_use flow;
   bool is_flow_sampled;  // it may change between the samples, and nothing but samples is known

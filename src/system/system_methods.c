@@ -549,7 +549,7 @@ static yoke_status serve_connections(yoke_system* system) {
   for (size_t i = 0; i < system->n_links; i++) {
     const yoke_node* map = system->links[i].source->coupling;
     const yoke_node* name = map == NULL ? NULL : yoke__node_child(map, "method");
-    if (name != NULL && name->text != NULL && has_ends(system, &system->links[i])) {
+    if (name != NULL && name->text != NULL && system->links[i].is_resolved) {
       YOKE_TRY(serve_connection(system, &system->links[i]));
     }
   }

@@ -188,6 +188,7 @@ static bool resolve_link(yoke_system* system, const yoke_scenario_connection* so
     refuse_sink(system, source, &system->units[link->to_unit], to);
     return false;
   }
+  link->is_resolved = true;
   link->is_dense = from->type == YOKE_REAL && to->type == YOKE_REAL && to->causality == YOKE_INPUT;
   const size_t n_errors = system->messages->n_errors;
   if (!link->is_dense &&

@@ -264,6 +264,19 @@ END
 refused 1
 at 4:69 "method 'hold' has no parameter 'oder'; did you mean 'order'?"
 
+# a method at a connection that has another mistake says nothing
+begin method_of_wrong_end
+body <<'END'
+units: {a: {model: constant}, b: {model: gain}, c: {model: channel, with: {n: -1}}, d: {model: constant}, e: {model: gain}}
+connections:
+  - {from: a.yy, to: b.u, coupling: {method: adaptive}}
+  - {from: d.y, to: c.u, coupling: {method: adaptive}}
+  - {from: c.y, to: e.u, coupling: {method: hinf}}
+END
+refused 2
+at 5:12 "connection: 'a' (constant) has no variable 'yy'; did you mean 'y'?"
+err_has "unit 'c': n is -1, expected 1 to 100000"
+
 begin unknown_in_bond
 body <<'END'
 units: {a: {model: constant}, b: {model: gain}}
