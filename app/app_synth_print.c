@@ -84,9 +84,9 @@ static void print_winners(const char* what, const yoke_synth_winner winners[], s
 static void add_radius(yoke_app_table* table, const yoke_synth_loop_row* row, int k) {
   char cell[64] = "-";
   if (row->is_known[k]) {
-    const yoke_synth_radius* r = &row->radius[k];
-    const double size = r->has_one ? r->next : r->largest;
-    snprintf(cell, sizeof cell, "%.6g %s", size, size < 1 + 1e-9 ? "stable" : "unstable");
+    const double size = yoke__synth_growth(&row->radius[k]);
+    snprintf(cell, sizeof cell, "%.6g %s", size,
+             size < YOKE_SYNTH_UNSTABLE ? "stable" : "unstable");
   }
   yoke__app_table_add(table, cell);
 }

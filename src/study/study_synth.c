@@ -582,13 +582,46 @@ static void setting_text(const yoke_synth_study* s, size_t run, char* to, size_t
   (void)s;
 }
 
+double yoke__synth_growth(const yoke_synth_radius* radius) {
+  return radius->has_one ? radius->next : radius->largest;
+}
+
+// A run may be too short to show that its loop grows.
+static void warn_of_growth(const yoke_synth_study* s, char* to, size_t size) {
+  const size_t path = (s->best - YOKE_SYNTH_RUN_GIVEN) % YOKE_SYNTH_N_PATHS;
+  const yoke_synth_loop_row* row = &s->loop[path];
+  const size_t k = s->best >= YOKE_SYNTH_RUN_FRESH || s->is_fresh ? 1 : 0;
+  if (s->no_loop == NULL && row->is_known[k] &&
+      yoke__synth_growth(&row->radius[k]) >= YOKE_SYNTH_UNSTABLE) {
+    snprintf(to, size,
+             " But its loop is unstable, radius %.6g: a longer run may diverge; take one that is "
+             "stable.",
+             yoke__synth_growth(&row->radius[k]));
+  }
+}
+
+// Outside of loops what is sent does not depend on the coupling.
+static bool is_same_with_all(const yoke_synth_study* s) {
+  const yoke_synth_trial* given = &s->runs[YOKE_SYNTH_RUN_GIVEN];
+  return s->no_loop != NULL &&
+         given[YOKE_SYNTH_PATH_HOLD].worst == given[YOKE_SYNTH_PATH_LINE].worst &&
+         given[YOKE_SYNTH_PATH_HOLD].worst == given[YOKE_SYNTH_PATH_ELEMENT].worst;
+}
+
 static void advise_by_runs(yoke_synth_study* s) {
-  char setting[120], other[120] = "", as_it_is[160] = "";
+  char setting[120], other[120] = "", as_it_is[160] = "", growth[160] = "";
   if (s->best == YOKE_SYNTH_N_RUNS) {
     snprintf(s->advice, sizeof s->advice,
              "Tried for %g s: no run reaches its end. Exchange more often than every "
              "%g s.",
              s->run_until, s->system_interval);
+    return;
+  }
+  if (is_same_with_all(s)) {
+    snprintf(s->advice, sizeof s->advice,
+             "Tried for %g s: what is sent is the same with every coupling, as nothing of it comes "
+             "back. Choose by the errors over frequency above.",
+             s->run_until);
     return;
   }
   const yoke_synth_trial* best = &s->runs[s->best];
@@ -597,6 +630,7 @@ static void advise_by_runs(yoke_synth_study* s) {
   const char* signal = s->signals[best->signal];
   const int n_name = (int)fmin(80, (double)strcspn(signal, " "));
   setting_text(s, s->best, setting, sizeof setting);
+  warn_of_growth(s, growth, sizeof growth);
   if (!is_element(s->best) && isnan(element)) {
     const bool is_refused = s->runs[YOKE_SYNTH_RUN_GIVEN + YOKE_SYNTH_PATH_ELEMENT].why != NULL;
     snprintf(other, sizeof other, "; %s",
@@ -610,8 +644,8 @@ static void advise_by_runs(yoke_synth_study* s) {
              100 * file->worst, s->file_interval);
   }
   snprintf(s->advice, sizeof s->advice,
-           "Tried for %g s: %s is best, the worst signal, %.*s, is %.3g %% of its range off%s.%s",
-           s->run_until, setting, n_name, signal, 100 * best->worst, other, as_it_is);
+           "Tried for %g s: %s is best, the worst signal, %.*s, is %.3g %% of its range off%s.%s%s",
+           s->run_until, setting, n_name, signal, 100 * best->worst, other, growth, as_it_is);
 }
 
 static void advise(yoke_synth_study* s) {

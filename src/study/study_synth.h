@@ -51,6 +51,10 @@ typedef struct yoke_synth_loop_row {
   yoke_synth_radius radius[2];
 } yoke_synth_loop_row;
 
+// The radius that decides: without the eigenvalue of an offset. Unstable from YOKE_SYNTH_UNSTABLE on; below it is rounding.
+#define YOKE_SYNTH_UNSTABLE (1 + 1e-9)
+double yoke__synth_growth(const yoke_synth_radius* radius);
+
 // The runs: the file as it is, then hold, straight line and element with the file's kind of exchange, then fresh.
 enum {
   YOKE_SYNTH_RUN_FILE,
@@ -98,7 +102,7 @@ typedef struct yoke_synth_study {
   size_t n_lines;
   const char** sets;  // the same as "path=value", for --set
   size_t n_sets;
-  char advice[640];
+  char advice[900];
 } yoke_synth_study;
 
 // YOKE_BAD_INPUT with messages in out->messages: nothing can be designed for this system with these settings. YOKE_IO: the

@@ -257,6 +257,7 @@ static void test_no_loop(void** state) {
   check_contains(s.no_loop, "no closed chain of connections");
   assert_string_equal(s.element, "s-left-f-right-f.json");
   assert_null(s.no_runs);
+  check_contains(s.advice, "the same with every coupling");
   yoke__synth_study_free(&s);
 }
 
