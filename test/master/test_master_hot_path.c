@@ -163,11 +163,29 @@ static const char limited[] =
     "  sum: {model: integrator}\n"
     "connections: [right.x -> left.x_other, right.v -> left.v_other, left.f -> right.f, left.f -> "
     "sum.u]\nquality: {warn: {above: {\"*.v\": 0.5, sum.x: -1e9}}, stop: {below: {\"*\": -1e9}}}\n";
+// elements (HI-13) and adaptive prediction at both ends of a delay, over a link that does all that it can
+static const char elements[] =
+    "yoke: 1\nexchange: fresh\ntime: {stop: 100, step: 1e-2}\nunits:\n"
+    "  a: {model: state_space, with: {A: [[-1]], B: [[1]], D: [[0.5]], x0: [1]}, step: 1e-3}\n"
+    "  b: {model: state_space, with: {A: [[-2]], B: [[1]]}, step: 1e-3}\n"
+    "  c: {model: state_space, with: {A: [[0, 1], [-1, -1]], B: [[0], [1]]}, step: 1e-3}\n"
+    "  d: {model: state_space, with: {A: [[-2]], B: [[1]]}, step: 1e-3}\n"
+    "  link: {model: channel, exchange: fresh, with: {late_max: 8, noise: 0.01, loss: 0.1, burst: "
+    "0.01, jitter: 2, late: 0.1, doubled: 0.1, reordered: 0.1, vary: 2}}\n"
+    "connections:\n"
+    "  - {from: a.y1, to: b.u1, exchange: 1e-2, coupling: {method: hinf}}\n"
+    "  - {from: b.y1, to: a.u1, exchange: 1e-2, delay: 2e-2, gain: -1, coupling: {method: hinf}}\n"
+    "  - {from: c.y1, to: link.u, exchange: 1e-2, coupling: {method: hold}}\n"
+    "  - {from: link.y, to: d.u1, exchange: 1e-2, delay: 2e-2, coupling: {method: adaptive, model: "
+    "ekf, regressor: d.y1}}\n"
+    "  - {from: d.y1, to: c.u1, exchange: 1e-2, delay: 2e-2, gain: -1, coupling: {method: "
+    "adaptive, "
+    "end: sender, regressor: d.y1, displacement: c.y1}}\n";
 // a barrier may wait on a futex, so the last one is counted for heap calls only
 static const char* const systems[] = {
-    plain,        rates,    mixed,     mixed_gs, iterative, iterative_gs, corrected,
-    rebuilt,      adaptive, growing,   sampled,  means,     means_gs,     through,
-    through_laws, rig,      automatic, between,  seidel,    limited,      threads};
+    plain,     rates,   mixed,   mixed_gs, iterative, iterative_gs, corrected,    rebuilt,
+    adaptive,  growing, sampled, means,    means_gs,  through,      through_laws, rig,
+    automatic, between, seidel,  limited,  elements,  threads};
 
 // everything that a step may be asked to write: rows, and values of the judged signals, of which there are too many
 static void attach_ring(sim* s) {
