@@ -24,6 +24,11 @@ static void print_design(const yoke_synth_study* s) {
          s->design.direct_gain,
          set->is_transparent ? " (a jump passes at the instant of exchange)"
                              : " (a jump passes later: not for loops with feedthrough)");
+  if (s->design.gamma >= 1) {
+    printf("within the band the element is up to %.3g times as far off as no signal at all: take "
+           "a smaller --band, or shorten the delay\n",
+           s->design.gamma);
+  }
   printf("noise of the signal is amplified %.3g times, a sine at most %.3g times\n\n",
          s->noise_gain, s->design.largest_gain);
 }

@@ -398,9 +398,11 @@ yoke_status yoke__synth_design(const yoke_synth_settings* s, size_t n_sweeps,
   if (!is_found || !(miss <= CLOSE)) {
     return yoke_fail(sink, YOKE_BAD_INPUT,
                      "no element has gain 1, slope 0%s with f2 = %g Hz, a = %g rad/s, n = %zu at "
-                     "Dt = %g s, h = %g s: choose f2 and a nearer to 5 / Dt and 15 / Dt",
+                     "Dt = %g s, h = %g s and a delay of %g s: choose f2 and a nearer to 5 / Dt "
+                     "and 15 / Dt%s",
                      s->is_transparent ? " and D1 D2 = 1" : "", s->smoother_hz, s->pole, s->order,
-                     s->interval, s->step);
+                     s->interval, s->step, s->delay,
+                     s->delay > s->interval ? ", or shorten the delay" : "");
   }
   return YOKE_OK;
 }

@@ -84,6 +84,10 @@ sed 's/order: 1/delay: 0.1/; s/left.f -> right.f/{from: left.f, to: right.f, del
 ends 0 late.yaml --connection 'left.f->right.f' --connection 'right.v->left.v' --output late.json
 has out 'recipe L'
 has out 'delay 0.1 s'
+has out 'times as far off as no signal at all: take a smaller --band, or shorten the delay'
+ends 0 late.yaml --connection 'left.f->right.f' --connection 'right.v->left.v' --output late.json --band 0.5
+is 'which helps' test "$(grep -c 'as no signal' out)" -eq 0
+ends 0 late.yaml --connection 'left.f->right.f' --connection 'right.v->left.v' --output late.json
 is 'the element is unstable there' test "$(grep -c '^element .* unstable .* unstable' out)" -eq 1
 # a unit without a linear model: the element all the same, and what is missing
 cat >nonlinear.yaml <<'YAML'
@@ -202,6 +206,7 @@ wrong 'expected a delay of 0 or more [s], found -1' masses.yaml --bond joint --d
 wrong 'the exchange interval Dt = 0.0505 s is not a multiple of the step h = 0.001 s' masses.yaml --bond joint --interval 0.0505
 wrong 'an element needs 2 to 1000000 steps in an exchange interval' masses.yaml --bond joint --step 0.05
 wrong "write \`step: 0.001\` at 'right'" plain.yaml --connection 'left.f -> right.f' --set units.right.step=0.005 --set 'connections[0].exchange=0.005'
+wrong ' and a delay of 1e+09 s: ' masses.yaml --bond joint --delay 1e9
 wrong 'expected an integer from 1 to 8' masses.yaml --bond joint --order 9
 wrong 'recipe T has the pole a = 300 rad/s' masses.yaml --bond joint --recipe T --pole 30
 wrong 'write `scheme: jacobi`' masses.yaml --bond joint --set scheme=gauss-seidel --set exchange=stale
