@@ -13,6 +13,7 @@
 #include "system/system.h"
 
 #define MAX_METHODS 64  // of a library
+#define USUAL_CALLS 10  // per exchange, of what is advised
 
 int yoke__system_method_order(const yoke_node* map) {
   const yoke_node* node = map == NULL ? NULL : yoke__node_child(map, "order");
@@ -346,8 +347,10 @@ static void check_link(yoke_system* system, const yoke_system_method* method,
     yoke__error(
         system->messages, method->place,
         "%s: method '%s' shapes the input between exchanges, but '%s' is called only once per "
-        "exchange of %s.%s; give it a smaller step, or the connection a longer `exchange`",
-        method->owner, method->ops->name, to->name, c->from.unit, c->from.variable);
+        "exchange of %s.%s; give it a smaller step, such as `step: %g`, or the connection a longer "
+        "`exchange`",
+        method->owner, method->ops->name, to->name, c->from.unit, c->from.variable,
+        yoke__clock_seconds(&system->clock, link->interval) / USUAL_CALLS);
   }
   if (is_bond && is_passed_on(to, link->to_variable)) {
     yoke__error(

@@ -181,6 +181,14 @@ has err "warning: unit 'right': bond 'joint': method 'hinf': 52 of 100 samples o
 is 'and counted' grep -q '"saturated": 52' run/summary.json
 runs ready/masses.yaml
 is 'no limits, no warning' test ! -s err
+# one call per exchange: what is advised is followed
+sed 's/model: playback, step: 0.001/model: playback, step: 0.05/; s/step: 0.001, with: {A/step: 0.05, with: {A/' noisy.yaml >single.yaml
+runs single.yaml
+has err "'act' is called only once per exchange of sensor.y; give it a smaller step, such as \`step: 0.005\`, or"
+runs single.yaml --set units.act.step=0.005
+has err 'write `step: 0.005` there'
+runs single.yaml --set units.act.step=0.005 --set units.sensor.step=0.005
+is 'both steps as advised' test -s run/summary.json -a "$(grep -c error err)" -eq 0
 # other times than those of the file
 runs ready/masses.yaml --set time.step=0.1
 has err 'the element is for an exchange every 0.05 s, here it is every 0.1 s: design one for it with yoke synth'
