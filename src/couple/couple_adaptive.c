@@ -156,6 +156,10 @@ static yoke_status check_named(const yoke_coupling_setup* setup, size_t key,
   if (n <= 1 || n == setup->n_signals) {
     return YOKE_OK;
   }
+  if (setup->n_signals == 1) {
+    return yoke_fail(sink, YOKE_BAD_INPUT, "'%s': expected one output, found %zu",
+                     signals[key].name, n);
+  }
   return yoke_fail(sink, YOKE_BAD_INPUT,
                    "'%s': expected one output or %zu, one for each signal, found %zu",
                    signals[key].name, setup->n_signals, n);

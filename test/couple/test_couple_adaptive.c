@@ -403,7 +403,7 @@ static void test_refusals(void** state) {
   set_up(&f, 1);
   f.named[0].n = 2;
   assert_true(ops->prepare(f.memory, &f.setup, &why.sink) == YOKE_BAD_INPUT);
-  check_contains(why.text, "regressor");
+  check_contains(why.text, "'regressor': expected one output, found 2");
 }
 
 int main(void) {
