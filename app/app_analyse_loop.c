@@ -1,7 +1,6 @@
 // The loop that an analysis judges, in the frequency domain: at every cut that was asked for, beside the map of the step.
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "app/app_analyse.h"
 #include "study/study_cut.h"
@@ -119,7 +118,7 @@ int yoke__app_loops_open(const yoke_app_analyse* app, yoke_app_analysis* a, yoke
     return yoke__app_analyse_fail(YOKE_NO_MEMORY);
   }
   self->step = a->step;
-  self->is_fresh = a->loops->general != NULL && strcmp(a->loops->general, "fresh exchange") == 0;
+  self->is_fresh = a->loops->is_fresh;
   int status = YOKE_EXIT_OK;
   if (n_named == 0) {
     status = add_cut(self, a->loops, NULL, against == NULL ? NULL : app->options->operands[0]);

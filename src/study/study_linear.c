@@ -263,12 +263,13 @@ static void look_at_exchange(builder* b) {
                                         "scheme iterative-gauss-seidel"};
   const yoke_system* system = b->system;
   yoke_linear_loops* to = b->to;
-  for (size_t i = 0; i < to->n_units && to->general == NULL; i++) {
+  for (size_t i = 0; i < to->n_units && !to->is_fresh; i++) {
     const yoke_system_unit* unit = &system->units[i];
-    if (to->units[i].is_in_loop && unit->is_fresh && !unit->is_law &&
-        to->units[i].n_feedthrough > 0) {
-      to->general = "fresh exchange";
-    }
+    to->is_fresh = to->units[i].is_in_loop && unit->is_fresh && !unit->is_law &&
+                   to->units[i].n_feedthrough > 0;
+  }
+  if (to->general == NULL && to->is_fresh) {
+    to->general = "fresh exchange";
   }
   for (size_t i = 0; i < to->n_units && to->general == NULL; i++) {
     to->general = to->units[i].difference != NULL && to->units[i].n_states > 0

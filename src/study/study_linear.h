@@ -91,6 +91,7 @@ typedef struct yoke_linear_loops {
   yoke_arena arena;  // owns everything below
   const yoke_system* system;
   const char* general;  // what no matrix is made for: "fresh exchange"; NULL: nothing
+  bool is_fresh;        // feedthrough of a unit in the loops is exchanged fresh
   yoke_linear_judge judges[YOKE_LINEAR_N_METHODS];
   yoke_linear_unit* units;  // all units and laws of the system
   size_t n_units;

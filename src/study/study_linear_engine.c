@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/base_check.h"
 #include "base/base_status.h"
@@ -56,12 +55,20 @@ struct yoke_linear_engine {
 
 // ---- the description
 
+// Connections of the loops that a method has to serve, else it is refused.
+typedef enum served {
+  SERVES_ALL,
+  SERVES_SOME,  // of a bond only the action is shaped; `auto` decides about each signal by itself
+  SERVES_ANY,   // what carries means is held as well
+} served;
+
 // What makes a row of the table out of a file.
 typedef struct variant {
   const char* method;  // NULL: as in the file
   int order;
   bool has_means;
   const char* const* settings;
+  served served;
 } variant;
 
 static const char* const provided[] = {"jacobians", "provided", "learning", "0", "switching",
@@ -72,19 +79,19 @@ static const char* const of_corrector[] = {"jacobians", "provided", "learning", 
 
 static bool find_variant(yoke_linear_method method, variant* to) {
   static const variant variants[YOKE_LINEAR_N_METHODS] = {
-      [YOKE_LINEAR_HOLD] = {"hold", 0, false, NULL},
-      [YOKE_LINEAR_HOLD_1] = {"hold", 1, false, NULL},
-      [YOKE_LINEAR_HOLD_2] = {"hold", 2, false, NULL},
-      [YOKE_LINEAR_MEAN] = {"hold", 0, true, NULL},
-      [YOKE_LINEAR_AUTO] = {"auto", 0, true, NULL},
-      [YOKE_LINEAR_NEPCE] = {"nepce", 0, false, NULL},
-      [YOKE_LINEAR_MPSM] = {"mpsm", 0, false, provided},
-      [YOKE_LINEAR_EDE] = {"mpsm", 0, false, with_ede},
-      [YOKE_LINEAR_MBCORR] = {"mbcorr", 0, false, of_corrector},
-      [YOKE_LINEAR_INTERPOLATE] = {"interpolate", 0, false, NULL},
-      [YOKE_LINEAR_ENERGY] = {"energy", 0, false, NULL},
-      [YOKE_LINEAR_HINF] = {"hinf", 0, false, NULL},
-      [YOKE_LINEAR_ADAPTIVE] = {"adaptive", 0, false, NULL},
+      [YOKE_LINEAR_HOLD] = {"hold", 0, false, NULL, SERVES_ANY},
+      [YOKE_LINEAR_HOLD_1] = {"hold", 1, false, NULL, SERVES_ANY},
+      [YOKE_LINEAR_HOLD_2] = {"hold", 2, false, NULL, SERVES_ANY},
+      [YOKE_LINEAR_MEAN] = {"hold", 0, true, NULL, SERVES_ANY},
+      [YOKE_LINEAR_AUTO] = {"auto", 0, true, NULL, SERVES_SOME},
+      [YOKE_LINEAR_NEPCE] = {"nepce", 0, false, NULL, SERVES_ALL},
+      [YOKE_LINEAR_MPSM] = {"mpsm", 0, false, provided, SERVES_ALL},
+      [YOKE_LINEAR_EDE] = {"mpsm", 0, false, with_ede, SERVES_ALL},
+      [YOKE_LINEAR_MBCORR] = {"mbcorr", 0, false, of_corrector, SERVES_ALL},
+      [YOKE_LINEAR_INTERPOLATE] = {"interpolate", 0, false, NULL, SERVES_ALL},
+      [YOKE_LINEAR_ENERGY] = {"energy", 0, false, NULL, SERVES_SOME},
+      [YOKE_LINEAR_HINF] = {"hinf", 0, false, NULL, SERVES_ALL},
+      [YOKE_LINEAR_ADAPTIVE] = {"adaptive", 0, false, NULL, SERVES_ALL},
   };
   *to = variants[method];
   return method == YOKE_LINEAR_FILE || to->method != NULL;
@@ -306,6 +313,7 @@ static yoke_status refuse(yoke_linear_engine* e, const char* text, const char** 
 
 // Whether the method serves the connections of the loops, as it was asked to.
 static bool is_served(const yoke_linear_engine* e, const variant* v) {
+  const yoke_coupling_ops* ops = yoke__coupling_find(v->method);
   size_t n_served = 0, n = 0;
   for (size_t i = 0; i < e->system->n_links; i++) {
     const yoke_system_link* link = &e->system->links[i];
@@ -315,11 +323,9 @@ static bool is_served(const yoke_linear_engine* e, const variant* v) {
       continue;
     }
     n++;
-    n_served += strcmp(e->system->methods[link->method].ops->name, v->method) == 0;
+    n_served += e->system->methods[link->method].ops == ops;
   }
-  // of a bond only the action is shaped; `auto` decides about each signal by itself
-  const bool is_any_enough = strcmp(v->method, "energy") == 0 || strcmp(v->method, "auto") == 0;
-  return is_any_enough ? n_served > 0 : n_served == n;
+  return v->served == SERVES_ANY || (v->served == SERVES_SOME ? n_served > 0 : n_served == n);
 }
 
 static yoke_status build(yoke_linear_engine* e, const variant* v, const char** why) {
@@ -331,8 +337,7 @@ static yoke_status build(yoke_linear_engine* e, const variant* v, const char** w
   }
   if (status < 0 && !yoke__status_is_shortage(status)) {
     status = refuse(e, why_not(e, v, first_error(&messages)), why);
-  } else if (status >= 0 && v->method != NULL && strcmp(v->method, "hold") != 0 &&
-             !is_served(e, v)) {
+  } else if (status >= 0 && v->method != NULL && !is_served(e, v)) {
     status = refuse(e, why_not(e, v, "does not serve all connections of the loops"), why);
   }
   yoke__messages_free(&messages);

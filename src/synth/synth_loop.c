@@ -1,8 +1,8 @@
 // Peaks, margins and worst cases of a loop over frequency; see synth_loop.h.
 //
 // Two grids: 0 < w <= pi / Dt for what is sampled, and all frequencies for the gains of the coupled system. Both are even and
-// logarithmic, and around every pole p = sigma + j w0 they have points at w0 +- |sigma| {0, 0.05, 0.0675, ...}: no light
-// resonance falls between two points. On the unit circle a pole appears at the angle of exp(p Dt), wherever aliasing puts it.
+// logarithmic, and around every pole p = sigma + j w0, |sigma| < w0, they have points at
+// w0 +- |sigma| {0, 0.05, 0.0675, ...}: no light resonance falls between two points. On the unit circle a pole appears at the angle of exp(p Dt), wherever aliasing puts it.
 // The largest local maxima of each quantity are refined by golden section between their neighbours.
 #include "synth/synth_loop.h"
 
@@ -24,8 +24,9 @@
 #define LOWEST   1e-4  // of the slowest motion: the limit at frequency 0 to 1e-8
 #define HIGHEST  1e3   // of the fastest motion
 #define NEAREST  1e-8  // of pi / Dt: nearer to z = 1 the digits of z - 1 are lost
-#define N_REFINE 4     // local maxima of a quantity that are refined
-#define SECTIONS 44    // of golden section: 1e-9 of the distance between grid points
+#define CLEARLY  0.98  // no peak rises by more between two points of the grid
+#define N_REFINE 4   // local maxima of a quantity that are refined
+#define SECTIONS 44  // of golden section: 1e-9 of the distance between grid points
 
 typedef enum quantity {
   GAIN,
@@ -77,6 +78,12 @@ static double value_of(const yoke_synth_loop_point* p, quantity q) {
   default:
     return -p->passivity[q - PASSIVITY_1];
   }
+}
+
+static yoke_synth_loop_part part_of(quantity q) {
+  return q < N_WIDE                  ? YOKE_SYNTH_LOOP_GAINS
+         : q == MU || q == MU_TURNED ? YOKE_SYNTH_LOOP_ALL
+                                     : YOKE_SYNTH_LOOP_SAMPLED;
 }
 
 // ---- the grid
@@ -191,6 +198,9 @@ static yoke_status make_grid(const poles* p, double low, double high, double eve
   }
   add(g, high, low, high);
   for (size_t k = 0; k < p->n; k++) {
+    if (p->of[k].width >= p->of[k].at) {
+      continue;  // no resonance: the logarithmic points are nearer to each other than it is wide
+    }
     add(g, p->of[k].at, low, high);
     double beside = CLOSE * p->of[k].width;
     for (int i = 0; i < N_BESIDE; i++) {
@@ -214,7 +224,7 @@ static yoke_status make_grid(const poles* p, double low, double high, double eve
 
 typedef struct scan {
   yoke_synth_loop_eval* eval;
-  bool is_wide;
+  yoke_synth_loop_part part;  // of each point
   size_t n;
   yoke_synth_loop_point* points;
 } scan;
@@ -224,14 +234,14 @@ static yoke_status fill(scan* s, const grid* g, yoke_arena* arena) {
   s->points = yoke__arena_array(arena, g->n, sizeof *s->points);
   YOKE_TRY_MEMORY(s->points);
   for (size_t i = 0; i < g->n; i++) {
-    YOKE_TRY(yoke__synth_loop_at(s->eval, g->w[i], s->is_wide, &s->points[i]));
+    YOKE_TRY(yoke__synth_loop_at(s->eval, g->w[i], s->part, &s->points[i]));
   }
   return YOKE_OK;
 }
 
 static yoke_status at(const scan* s, quantity q, double w, double* value) {
   yoke_synth_loop_point p;
-  YOKE_TRY(yoke__synth_loop_at(s->eval, w, s->is_wide, &p));
+  YOKE_TRY(yoke__synth_loop_at(s->eval, w, part_of(q), &p));
   *value = value_of(&p, q);
   return YOKE_OK;
 }
@@ -298,11 +308,32 @@ static yoke_status find_peak(const scan* s, quantity q, yoke_synth_peak* best) {
   return YOKE_OK;
 }
 
+static int compare_bounds(const void* a, const void* b) {
+  const yoke_synth_loop_point *const *p = a, *const *q = b;
+  return ((*p)->mu < (*q)->mu) - ((*p)->mu > (*q)->mu);
+}
+
+// mu of several signals is a search at each frequency. Where its bound lies clearly below the largest mu it stays the bound.
+static yoke_status search_mu(const scan* s, yoke_arena* arena) {
+  double largest = 0;
+  yoke_synth_loop_point** by_bound = yoke__arena_array(arena, s->n, sizeof *by_bound);
+  YOKE_TRY_MEMORY(by_bound);
+  for (size_t i = 0; i < s->n; i++) {
+    by_bound[i] = &s->points[i];
+  }
+  qsort(by_bound, s->n, sizeof(yoke_synth_loop_point*), compare_bounds);
+  for (size_t i = 0; i < s->n && !s->eval->is_scalar && by_bound[i]->mu > CLEARLY * largest; i++) {
+    YOKE_TRY(yoke__synth_loop_at(s->eval, by_bound[i]->w, YOKE_SYNTH_LOOP_ALL, by_bound[i]));
+    largest = fmax(largest, by_bound[i]->mu);
+  }
+  return YOKE_OK;
+}
+
 // ---- margins
 
 static yoke_status open_at(const scan* s, double w, double complex* open) {
   yoke_synth_loop_point p;
-  YOKE_TRY(yoke__synth_loop_at(s->eval, w, false, &p));
+  YOKE_TRY(yoke__synth_loop_at(s->eval, w, YOKE_SYNTH_LOOP_SAMPLED, &p));
   *open = p.open;
   return YOKE_OK;
 }
@@ -389,9 +420,11 @@ static yoke_status analyse(yoke_synth_loop_eval* eval, yoke_synth_loop_report* o
   grid wide = {0}, circle = {0};
   yoke_synth_peak peaks[N_QUANTITIES];
   YOKE_TRY(make_grids(eval->loop, arena, &wide, &circle));
-  scan over_all = {.eval = eval, .is_wide = true}, over_circle = {.eval = eval};
+  scan over_all = {.eval = eval, .part = YOKE_SYNTH_LOOP_GAINS},
+       over_circle = {.eval = eval, .part = YOKE_SYNTH_LOOP_BOUND};
   YOKE_TRY(fill(&over_all, &wide, arena));
   YOKE_TRY(fill(&over_circle, &circle, arena));
+  YOKE_TRY(search_mu(&over_circle, arena));
   for (quantity q = GAIN; q < N_QUANTITIES; q++) {
     YOKE_TRY(find_peak(q < N_WIDE ? &over_all : &over_circle, q, &peaks[q]));
   }
@@ -450,8 +483,9 @@ yoke_status yoke__synth_loop_sample(const yoke_synth_loop* loop, size_t n, const
   yoke_synth_loop_eval eval;
   yoke_status status = yoke__synth_loop_open(loop, &eval);
   for (size_t i = 0; i < n && status >= 0; i++) {
-    status = w[i] > 0 && yoke__is_finite(w[i]) ? yoke__synth_loop_at(&eval, w[i], false, &to[i])
-                                               : YOKE_BAD_ARG;
+    status = w[i] > 0 && yoke__is_finite(w[i])
+                 ? yoke__synth_loop_at(&eval, w[i], YOKE_SYNTH_LOOP_ALL, &to[i])
+                 : YOKE_BAD_ARG;
   }
   yoke__synth_loop_close(&eval);
   return status;

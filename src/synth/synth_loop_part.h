@@ -5,6 +5,14 @@
 #include "base/base_arena.h"
 #include "synth/synth_loop.h"
 
+// What is wanted of one frequency; each has all that is before it.
+typedef enum yoke_synth_loop_part {
+  YOKE_SYNTH_LOOP_GAINS,    // gain and held_gain, at any frequency above 0
+  YOKE_SYNTH_LOOP_SAMPLED,  // all but mu and mu_turned, which are NaN
+  YOKE_SYNTH_LOOP_BOUND,    // mu of several signals may be too large: one d instead of the best
+  YOKE_SYNTH_LOOP_ALL,
+} yoke_synth_loop_part;
+
 typedef struct yoke_synth_loop_eval {
   yoke_arena arena;  // owns everything below
   const yoke_synth_loop* loop;
@@ -21,8 +29,7 @@ typedef struct yoke_synth_loop_eval {
 yoke_status yoke__synth_loop_open(const yoke_synth_loop* loop, yoke_synth_loop_eval* self);
 void yoke__synth_loop_close(yoke_synth_loop_eval* self);
 
-// All quantities at w; is_wide: gain and held_gain only, at any w above 0.
-yoke_status yoke__synth_loop_at(yoke_synth_loop_eval* self, double w, bool is_wide,
+yoke_status yoke__synth_loop_at(yoke_synth_loop_eval* self, double w, yoke_synth_loop_part part,
                                 yoke_synth_loop_point* to);
 // Norm of D1 D2, the gain at infinite frequency.
 yoke_status yoke__synth_loop_direct(yoke_synth_loop_eval* self, double* gain);

@@ -21,6 +21,8 @@
 #define PI       3.14159265358979323846
 #define GOLDEN   0.61803398874989485
 #define N_ANGLES 24  // theta is looked at before it is refined
+#define RANGE    6   // of log d
+#define SECTIONS 44  // of it: log d to 1e-8, and mu, whose slope over log d is 1 at most, likewise
 
 typedef double complex number;
 
@@ -191,20 +193,19 @@ static yoke_status scaled_norm(yoke_synth_loop_eval* self, double d, double* nor
 
 // The norm of blocks is convex in log d: golden section around the value that makes both blocks equal.
 static yoke_status search_scale(yoke_synth_loop_eval* self, double d, double* mu) {
-  double low = log(d) - 6, high = log(d) + 6;
+  double low = log(d) - RANGE, high = log(d) + RANGE, norm[2];
+  double at[2] = {high - GOLDEN * (high - low), low + GOLDEN * (high - low)};
   YOKE_TRY(scaled_norm(self, d, mu));
-  for (int i = 0; i < 60; i++) {
-    const double at[2] = {high - GOLDEN * (high - low), low + GOLDEN * (high - low)};
-    double norm[2];
-    for (int k = 0; k < 2; k++) {
-      YOKE_TRY(scaled_norm(self, exp(at[k]), &norm[k]));
-      *mu = fmin(*mu, norm[k]);
-    }
-    if (norm[0] <= norm[1]) {
-      high = at[1];
-    } else {
-      low = at[0];
-    }
+  YOKE_TRY(scaled_norm(self, exp(at[0]), &norm[0]));
+  YOKE_TRY(scaled_norm(self, exp(at[1]), &norm[1]));
+  for (int i = 0; i < SECTIONS; i++) {
+    const int k = norm[0] <= norm[1] ? 0 : 1;  // the point that stays
+    *mu = fmin(*mu, norm[k]);
+    *(k == 0 ? &high : &low) = at[1 - k];
+    at[1 - k] = at[k];
+    norm[1 - k] = norm[k];
+    at[k] = k == 0 ? high - GOLDEN * (high - low) : low + GOLDEN * (high - low);
+    YOKE_TRY(scaled_norm(self, exp(at[k]), &norm[k]));
   }
   return YOKE_OK;
 }
@@ -252,7 +253,7 @@ static void set_block(yoke_synth_loop_eval* self, size_t row, size_t column, siz
   }
 }
 
-static yoke_status add_mu(yoke_synth_loop_eval* self, const number phi[2],
+static yoke_status add_mu(yoke_synth_loop_eval* self, const number phi[2], bool is_bound_enough,
                           yoke_synth_loop_point* to) {
   const size_t a = self->n_1, b = self->n_2;
   number *X = self->Q1d, *Y = self->H;  // no longer needed; b x a or a x b, and a x a
@@ -274,7 +275,8 @@ static yoke_status add_mu(yoke_synth_loop_eval* self, const number phi[2],
   const double ratio = n_21 * w_1 / (n_12 * w_2);
   const double d = ratio > 0 && yoke__is_finite(ratio) ? sqrt(ratio) : 1;
   to->mu_turned = self->is_scalar ? search_turn(self->M) : (double)NAN;
-  return self->is_scalar ? scaled_norm(self, d, &to->mu) : search_scale(self, d, &to->mu);
+  return self->is_scalar || is_bound_enough ? scaled_norm(self, d, &to->mu)
+                                            : search_scale(self, d, &to->mu);
 }
 
 // ---- passivity
@@ -322,12 +324,12 @@ static yoke_status add_passivity(yoke_synth_loop_eval* self, const number h[2],
 
 // ---- all of it
 
-static yoke_status try_at(yoke_synth_loop_eval* self, double w, bool is_wide,
+static yoke_status try_at(yoke_synth_loop_eval* self, double w, yoke_synth_loop_part part,
                           yoke_synth_loop_point* to) {
   const size_t a = self->n_1, b = self->n_2;
   const number s = (number)I * w;
   number h[2], phi[2];
-  *to = (yoke_synth_loop_point){.w = w};
+  *to = (yoke_synth_loop_point){.w = w, .mu = (double)NAN, .mu_turned = (double)NAN};
   YOKE_TRY(respond(self, &self->loop->sides[0], s, 1, self->Q1));
   YOKE_TRY(respond(self, &self->loop->sides[1], s, 1, self->Q2));
   yoke__complex_mul(a, b, a, self->Q1, self->Q2, self->L1);
@@ -337,7 +339,7 @@ static yoke_status try_at(yoke_synth_loop_eval* self, double w, bool is_wide,
   }
   YOKE_TRY(norm_of(self, a, a, self->L1, &to->gain));
   to->held_gain = to->gain * cabs(h[0] * h[1]);
-  if (is_wide) {
+  if (part == YOKE_SYNTH_LOOP_GAINS) {
     return YOKE_OK;
   }
   YOKE_TRY(norm_of(self, a, b, self->Q1, &to->side_gain[0]));
@@ -349,15 +351,16 @@ static yoke_status try_at(yoke_synth_loop_eval* self, double w, bool is_wide,
   YOKE_TRY(add_errors(self, b, a, self->Q2, self->L2, h[1], phi[1], h[0], phi[0], &to->error[1][1],
                       &to->error[1][0]));
   YOKE_TRY(add_passivity(self, h, to));
-  return add_mu(self, phi, to);
+  return part == YOKE_SYNTH_LOOP_SAMPLED ? YOKE_OK
+                                         : add_mu(self, phi, part == YOKE_SYNTH_LOOP_BOUND, to);
 }
 
-yoke_status yoke__synth_loop_at(yoke_synth_loop_eval* self, double w, bool is_wide,
+yoke_status yoke__synth_loop_at(yoke_synth_loop_eval* self, double w, yoke_synth_loop_part part,
                                 yoke_synth_loop_point* to) {
   // exactly on the pole of an undamped side: a little beside it
-  yoke_status status = try_at(self, w, is_wide, to);
+  yoke_status status = try_at(self, w, part, to);
   for (int i = 1; i <= 3 && status == YOKE_SINGULAR; i++) {
-    status = try_at(self, w * (1 - i * 1e-12), is_wide, to);
+    status = try_at(self, w * (1 - i * 1e-12), part, to);
   }
   to->w = w;
   return status;
