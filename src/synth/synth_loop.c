@@ -25,8 +25,8 @@
 #define HIGHEST  1e3   // of the fastest motion
 #define NEAREST  1e-8  // of pi / Dt: nearer to z = 1 the digits of z - 1 are lost
 #define CLEARLY  0.98  // no peak rises by more between two points of the grid
-#define N_REFINE 4   // local maxima of a quantity that are refined
-#define SECTIONS 44  // of golden section: 1e-9 of the distance between grid points
+#define N_REFINE 4     // local maxima of a quantity that are refined
+#define SECTIONS 44    // of golden section: 1e-9 of the distance between grid points
 
 typedef enum quantity {
   GAIN,

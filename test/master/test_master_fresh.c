@@ -1,7 +1,9 @@
 // `exchange: fresh` with coupling methods (hinf.md 6): a unit is evaluated anew with what its method says at that instant, at every
 // exchange and after every call between two. The deterministic case of the dual mass-spring-damper, hinf.md 9.5 (HI-08).
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "support/check.h"
 #include "support/dual_mass_cut.h"
@@ -174,11 +176,175 @@ static void test_calls_are_slots(void** state) {
   }
 }
 
+// ---- the contract of methods that know of fresh exchange (YOKE_COUPLING_FRESH), hinf.md 6
+
+#define AHEAD 0.25  // the method says more than its sample, so that both are told apart
+
+typedef struct watching {
+  double sample, sent, said;
+  bool has_said;
+} watching;
+
+// Over all signals: observations, those in two phases, those of the value that was sent just before, and inputs asked again.
+static int n_observed, n_in_phases, n_refreshed, n_again;
+
+static size_t watching_size(const yoke_coupling_setup* setup) {
+  assert_int_equal(setup->n_signals, 1);
+  return sizeof(watching);
+}
+
+static yoke_status watching_prepare(void* self, const yoke_coupling_setup* setup,
+                                    const yoke_sink* sink) {
+  (void)setup, (void)sink;
+  *(watching*)self = (watching){.sent = (double)NAN};
+  return YOKE_OK;
+}
+
+static void watching_observe(void* self, const yoke_coupling_moment* now, const double y[],
+                             const double u[]) {
+  watching* w = self;
+  (void)u;
+  n_observed++;
+  n_in_phases += now->is_due != NULL;
+  if (now->is_due == NULL || now->is_due[0]) {
+    w->sample = y[0];
+    n_refreshed += w->sent == y[0];
+  }
+  w->has_said = false;
+}
+
+static void watching_send(void* self, size_t signal, int64_t j, double y) {
+  (void)signal, (void)j;
+  ((watching*)self)->sent = y;
+}
+
+static void watching_input(void* self, size_t sink, double tau, double u[]) {
+  watching* w = self;
+  (void)sink;
+  u[0] = w->sample + AHEAD;
+  n_again += w->has_said && tau == 0;
+  w->said = u[0];
+  w->has_said = tau == 0;
+}
+
+static void watching_reset(void* self, yoke_coupling_reset why, const bool is_affected[]) {
+  (void)self, (void)why, (void)is_affected;
+}
+
+// f follows v at once, and only `left` is fresh.
+static const char* const follower =
+    "yoke: 1\ntime: {stop: 2, step: 0.1}\ninputs: start\nunits:\n"
+    "  left: {model: state_space, exchange: fresh, with: {A: [[-1]], B: [[0]], C: [[0]], "
+    "D: [[-2]], inputs: [v], outputs: [f], solver: exact}}\n"
+    "  right: {model: state_space, with: {A: [[-1]], B: [[1]], C: [[1]], inputs: [f], "
+    "outputs: [v], x0: [1], solver: exact}}\n"
+    "connections:\n"
+    "  - {from: left.f, to: right.f, coupling: {method: watching}}\n"
+    "  - {from: right.v, to: left.v, coupling: {method: watching}}\n";
+
+static sim open_with(const yoke_coupling_ops* ops, const char* text) {
+  yoke_registry* models = NULL;
+  char messages[4096];
+  sim s;
+  check_ok(yoke_registry_create(&models));
+  check_ok(yoke_registry_add_coupling(models, ops, NULL));
+  if (sim_try(models, text, &s, messages, sizeof messages) < 0) {
+    fail_msg("%s", messages);
+  }
+  yoke_registry_destroy(&models);
+  return s;
+}
+
+// A method with the flag is observed in two phases and asked at tau = 0 for what the unit is evaluated with; one without is not.
+static void test_HI_08_two_phases(void** state) {
+  (void)state;
+  for (int has_flag = 0; has_flag < 2; has_flag++) {
+    const yoke_coupling_ops ops = {YOKE_COUPLING_HEAD,
+                                   .name = "watching",
+                                   .text = "says a quarter more than its sample",
+                                   .flags = has_flag ? YOKE_COUPLING_FRESH : 0,
+                                   .size = watching_size,
+                                   .prepare = watching_prepare,
+                                   .observe = watching_observe,
+                                   .send = watching_send,
+                                   .input = watching_input,
+                                   .reset = watching_reset};
+    sim s = open_with(&ops, follower);
+    n_observed = n_in_phases = n_refreshed = n_again = 0;
+    for (int k = 0; k < 20; k++) {
+      sim_steps(&s, 1);
+      const double given = sim_read(&s, "right.v") + (has_flag ? AHEAD : 0);
+      assert_true(sim_read(&s, "left.f") == -2 * given);
+    }
+    // 20 exchanges of two signals; the input of the fresh unit is asked for by the exchange, and again by its step
+    assert_true(n_observed >= 40);
+    assert_int_equal(n_in_phases > 0, has_flag);
+    assert_int_equal(n_again > 0, has_flag);
+    // 20 observations of `right`, whose step sends what is observed; of `left` it is what the exchange has evaluated
+    assert_int_equal(n_refreshed, has_flag ? 40 : 20);
+    sim_close(&s);
+  }
+}
+
+static const yoke_coupling_ops* base;
+
+static void input_twice(void* self, size_t sink, double tau, double u[]) {
+  double again = 0;
+  base->input(self, sink, tau, u);
+  base->input(self, sink, tau, &again);
+  assert_true(u[0] == again);
+}
+
+// `input` may be called more than once for an instant: the same number, and the run that follows keeps its bits.
+static void test_input_again(void** state) {
+  static const char* const methods[] = {"hold", "hinf", "adaptive"};
+  (void)state;
+  for (size_t m = 0; m < 3; m++) {
+    for (size_t i = 0; yoke_registry_coupling(NULL, i) != NULL; i++) {
+      base = strcmp(yoke_registry_coupling(NULL, i)->name, methods[m]) == 0
+                 ? yoke_registry_coupling(NULL, i)
+                 : base;
+    }
+    assert_string_equal(base->name, methods[m]);
+    assert_true((base->flags & YOKE_COUPLING_FRESH) != 0);
+    yoke_coupling_ops ops = *base;
+    ops.table_size = sizeof ops;
+    ops.table_version = YOKE_CONTRACT_VERSION;
+    ops.name = "twice";
+    ops.input = input_twice;
+    char text[2][4096];
+    for (int k = 0; k < 2; k++) {
+      const char* name = k == 0 ? methods[m] : "twice";
+      snprintf(text[k], sizeof text[k],
+               "yoke: 1\ntime: {stop: 2, step: 0.05}\ninputs: start\nexchange: fresh\nunits:\n"
+               "  left: {model: state_space, step: 0.001, with: {solver: euler,\n"
+               "    A: [[0, 1, 0], [-22.5, -5.75, 15], [0, 0, 0]], B: [[0], [3.75], [1]],\n"
+               "    C: [[600, 150, -600]], D: [[-150]], inputs: [v], outputs: [f]}}\n"
+               "  right: {model: state_space, step: 0.001, with: {solver: euler, A: [[0, 1], "
+               "[-10, -3]],\n"
+               "    B: [[0], [0.05]], C: [[0, 1]], inputs: [f], outputs: [v], x0: [0, 3]}}\n"
+               "connections:\n"
+               "  - {from: left.f, to: right.f, coupling: {method: %s%s}}\n"
+               "  - {from: right.v, to: left.v, coupling: {method: %s%s}}\n",
+               name, m == 0 ? ", order: 1" : "", name, m == 0 ? ", order: 1" : "");
+    }
+    sim once = open_with(&ops, text[0]), twice = open_with(&ops, text[1]);
+    for (int k = 0; k < 40; k++) {
+      sim_steps(&once, 1);
+      sim_steps(&twice, 1);
+      assert_true(sim_read(&once, "left.f") == sim_read(&twice, "left.f"));
+      assert_true(sim_read(&once, "right.v") == sim_read(&twice, "right.v"));
+    }
+    sim_close(&once);
+    sim_close(&twice);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_HI_08_dual_mass),
-      cmocka_unit_test(test_HI_09_random_masses),
-      cmocka_unit_test(test_calls_are_slots),
+      cmocka_unit_test(test_HI_08_dual_mass), cmocka_unit_test(test_HI_09_random_masses),
+      cmocka_unit_test(test_calls_are_slots), cmocka_unit_test(test_HI_08_two_phases),
+      cmocka_unit_test(test_input_again),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
