@@ -13,6 +13,8 @@
 #define PULSE      1e-4  // of an input, relative to its size or 1
 #define HEIGHT     100   // of the Hankel matrix, about
 #define LEAST_LAGS 8     // rows or columns of blocks
+#define STRETCH    4     // by which a trial is made longer
+#define MOST_SPAN  1600  // calls that the rows or columns may reach over
 #define MOST_ORDER YOKE_DIFFERENCE_ORDER
 #define NOISE      1e-12  // of a value: what is below this share of it, over the pulse, is no answer
 #define RANK_DROP  1e-6   // what differences leave of round-off and curvature
@@ -149,18 +151,31 @@ static void find_scales(const yoke_trial* r, size_t n, double of_y[], double of_
   }
 }
 
-// The Hankel matrix of h_first, h_first+1, ... and its singular vectors.
+// The Hankel matrix of h_first, h_first+1, ..., its singular vectors, and U^T H' V with H' one call later.
 typedef struct hankel {
   size_t rows, columns, k;
-  double *H, *U, *s, *V, *O, *next, *inverse, *rest;
+  double *H, *U, *s, *V, *P, *rest;
 } hankel;
 
 static size_t hankel_size(const yoke_trial* r) {
   const size_t rows = r->p * r->lags, columns = r->m * r->lags, k = rows < columns ? rows : columns;
-  const size_t svd = yoke__svd_work_size(rows, columns),
-               inverse = yoke__pseudo_inverse_work_size(rows, MOST_ORDER);
-  return rows * columns + (rows + columns + 1) * k + 3 * rows * MOST_ORDER +
-         (svd > inverse ? svd : inverse);
+  const size_t svd = yoke__svd_work_size(rows, columns), shift = rows * k;
+  return rows * columns + (rows + columns + 1 + k) * k + (svd > shift ? svd : shift);
+}
+
+static void fill_hankel(const yoke_trial* r, size_t first, const double of_y[], const double of_u[],
+                        double H[]) {
+  const size_t p = r->p, m = r->m, q = r->lags;
+  for (size_t a = 0; a < q; a++) {
+    for (size_t b = 0; b < q; b++) {
+      const double* h = yoke__trial_response(r, first + r->offsets[a] + r->offsets[b]);
+      for (size_t i = 0; i < p; i++) {
+        for (size_t j = 0; j < m; j++) {
+          H[(a * p + i) * m * q + b * m + j] = h[i * m + j] / (of_y[i] * of_u[j]);
+        }
+      }
+    }
+  }
 }
 
 static yoke_status decompose(const yoke_trial* r, size_t first, const double of_y[],
@@ -171,54 +186,65 @@ static yoke_status decompose(const yoke_trial* r, size_t first, const double of_
   out->U = out->H + rows * columns;
   out->s = out->U + rows * k;
   out->V = out->s + k;
-  out->O = out->V + columns * k;
-  out->next = out->O + rows * MOST_ORDER;
-  out->inverse = out->next + rows * MOST_ORDER;
-  out->rest = out->inverse + rows * MOST_ORDER;
-  for (size_t a = 0; a < q; a++) {
-    for (size_t b = 0; b < q; b++) {
-      const double* h = yoke__trial_response(r, first + a + b);
-      for (size_t i = 0; i < p; i++) {
-        for (size_t j = 0; j < m; j++) {
-          out->H[(a * p + i) * columns + b * m + j] = h[i * m + j] / (of_y[i] * of_u[j]);
-        }
+  out->P = out->V + columns * k;
+  out->rest = out->P + k * k;
+  fill_hankel(r, first, of_y, of_u, out->H);
+  YOKE_TRY(yoke__svd(rows, columns, out->H, out->U, out->s, out->V, out->rest));
+  fill_hankel(r, first + 1, of_y, of_u, out->H);
+  double* HV = out->rest;
+  yoke__mat_mul(rows, columns, k, out->H, out->V, HV);
+  for (size_t i = 0; i < k; i++) {
+    for (size_t j = 0; j < k; j++) {
+      double sum = 0;
+      for (size_t row = 0; row < rows; row++) {
+        sum += out->U[row * k + i] * HV[row * k + j];
       }
-    }
-  }
-  return yoke__svd(rows, columns, out->H, out->U, out->s, out->V, out->rest);
-}
-
-// C and A of order out->rank.
-static yoke_status find_modes(const yoke_trial* r, const hankel* h, const double of_y[],
-                              yoke_realisation* out) {
-  const size_t p = r->p, n = out->rank, rows = h->rows;
-  // observability O = U S^1/2: its first rows are C, and A leads from O to O one block on
-  for (size_t i = 0; i < rows; i++) {
-    for (size_t j = 0; j < n; j++) {
-      h->O[i * n + j] = h->U[i * h->k + j] * sqrt(h->s[j]);
-    }
-  }
-  memcpy(h->next, h->O + p * n, (rows - p) * n * sizeof *h->next);
-  YOKE_TRY(yoke__pseudo_inverse(rows - p, n, h->O, 1e-12, h->inverse, NULL, h->rest));
-  yoke__mat_mul(n, rows - p, n, h->inverse, h->next, out->A);
-  for (size_t i = 0; i < p; i++) {
-    for (size_t j = 0; j < n; j++) {
-      out->C[i * n + j] = of_y[i] * h->O[i * n + j];
+      out->P[i * k + j] = sum;
     }
   }
   return YOKE_OK;
 }
 
-// B from all responses h_k = C A^(k-1) B, from h_first+1 on. work: see realise.
+// C and A of order out->rank: observability is U S^1/2, and its first rows are C.
+static void find_modes(const yoke_trial* r, const hankel* h, const double of_y[],
+                       yoke_realisation* out) {
+  const size_t n = out->rank;
+  for (size_t i = 0; i < n; i++) {
+    for (size_t j = 0; j < n; j++) {
+      out->A[i * n + j] = h->P[i * h->k + j] / sqrt(h->s[i] * h->s[j]);
+    }
+  }
+  for (size_t i = 0; i < r->p; i++) {
+    for (size_t j = 0; j < n; j++) {
+      out->C[i * n + j] = of_y[i] * h->U[i * h->k + j] * sqrt(h->s[j]);
+    }
+  }
+}
+
+// Of a long trial not every response is fitted.
+static bool is_fitted(const yoke_trial* r, size_t k) {
+  const size_t dense = 2 * r->lags + 1;
+  return k < dense || k % (r->n / dense + 1) == 0;
+}
+
+static size_t count_fitted(const yoke_trial* r, size_t first) {
+  size_t n = 0;
+  for (size_t k = first; k < r->n; k++) {
+    n += is_fitted(r, k);
+  }
+  return n;
+}
+
+// B from responses h_k = C A^(k-1) B, from h_first+1 on. work: see realise.
 static yoke_status fit_inputs(const yoke_trial* r, size_t first, const double of_y[],
                               yoke_realisation* out, double* work) {
-  const size_t p = r->p, m = r->m, n = out->rank, rows = p * (r->n - first);
+  const size_t p = r->p, m = r->m, n = out->rank, rows = p * count_fitted(r, first);
   double *O = work, *inverse = O + rows * n, *right = inverse + n * rows, *row = right + rows * m,
          *next = row + p * n, *rest = next + p * n;
+  size_t at = 0;
   memcpy(row, out->C, p * n * sizeof *row);
   for (size_t k = 0; k < r->n; k++) {
-    for (size_t i = 0; i < p && k >= first; i++) {
-      const size_t at = (k - first) * p + i;
+    for (size_t i = 0; i < p && k >= first && is_fitted(r, k); i++, at++) {
       for (size_t j = 0; j < n; j++) {
         O[at * n + j] = row[i * n + j] / of_y[i];
       }
@@ -274,7 +300,7 @@ static yoke_status try_order(const yoke_trial* r, const hankel* h, size_t first,
   const size_t p = r->p, m = r->m;
   out->error = 0;
   if (out->rank > 0) {
-    YOKE_TRY(find_modes(r, h, of_y, out));
+    find_modes(r, h, of_y, out);
     YOKE_TRY(fit_inputs(r, first, of_y, out, work));
   }
   if (first > 0) {
@@ -297,7 +323,7 @@ static bool do_grow(const yoke_trial* r, const double of_y[], const double of_u[
       *(4 * k < 3 * r->n ? &early : &late) = fmax(4 * k < 3 * r->n ? early : late, size);
     }
   }
-  return late > early;
+  return late > early * (1 + CLOSE);
 }
 
 // The lowest order that answers as the unit does; else the one that comes nearest.
@@ -333,7 +359,7 @@ static yoke_status realise(const yoke_trial* r, yoke_realisation* out) {
     memcpy(out->D, r->D, r->p * r->m * sizeof *out->D);
     return YOKE_OK;
   }
-  const size_t p = r->p, m = r->m, tall = p * r->n, n_modes = hankel_size(r);
+  const size_t p = r->p, m = r->m, tall = p * count_fitted(r, 0), n_modes = hankel_size(r);
   const size_t n_fit = 2 * tall * MOST_ORDER + tall * m + 2 * p * MOST_ORDER +
                        yoke__pseudo_inverse_work_size(tall, MOST_ORDER) + 3 * MOST_ORDER * m +
                        p * m;
@@ -402,7 +428,62 @@ static const char* why_refused(yoke_status status, const yoke_realisation* found
   return yoke__arena_text(arena, text, strlen(text));
 }
 
-static yoke_status fill(yoke_trial* r, yoke_arena* arena, yoke_linear_unit* to) {
+// ---- one unit
+
+// The first half of the offsets is dense, the others grow apart up to the span.
+static void choose_offsets(yoke_trial* r, size_t span) {
+  const size_t dense = r->lags / 2;
+  for (size_t a = 0; a < r->lags; a++) {
+    r->offsets[a] = a;
+    if (a >= dense && span > r->lags) {
+      const double part = (double)(a - dense + 1) / (double)(r->lags - dense);
+      const size_t at = (size_t)((double)dense * pow((double)(span - 1) / (double)dense, part));
+      r->offsets[a] = at > r->offsets[a - 1] ? at : r->offsets[a - 1] + 1;
+    }
+  }
+}
+
+// The responses anew, over twice the span.
+static yoke_status respond_over(yoke_trial* r, size_t span, yoke_arena* room) {
+  choose_offsets(r, span);
+  r->n = 2 * (r->offsets[r->lags - 1] + 1) + 1;
+  r->h = yoke__arena_array(room, r->n * r->p * r->m, sizeof(double));
+  YOKE_TRY_MEMORY(r->h);
+  memset(r->noise, 0, r->p * sizeof *r->noise);
+  if (r->D != NULL) {
+    memset(r->D, 0, r->p * r->m * sizeof *r->D);
+  }
+  return respond(r);
+}
+
+static bool is_too_short(const yoke_trial* r, yoke_arena* room) {
+  double* of_y = yoke__arena_array(room, r->p + r->m, sizeof *of_y);
+  if (of_y == NULL || is_algebraic(r)) {
+    return false;
+  }
+  find_scales(r, r->n, of_y, of_y + r->p);
+  return do_grow(r, of_y, of_y + r->p);
+}
+
+// Slow motions need a long trial. A unit that does not answer like a linear model for so long gets a shorter one.
+static yoke_status realise_long(yoke_trial* r, yoke_arena* room, yoke_realisation* out) {
+  size_t span = r->lags;
+  yoke_status status = YOKE_OK;
+  while (status >= 0 && is_too_short(r, room) && span * STRETCH <= MOST_SPAN) {
+    span *= STRETCH;
+    status = respond_over(r, span, room);
+  }
+  for (;; span /= STRETCH) {
+    status = status < 0 ? status : realise(r, out);
+    if (yoke__status_is_shortage(status) || span == r->lags ||
+        (status >= 0 && out->error <= GOOD)) {
+      return status;
+    }
+    status = respond_over(r, span / STRETCH, room);
+  }
+}
+
+static yoke_status fill(yoke_trial* r, yoke_arena* room, yoke_arena* arena, yoke_linear_unit* to) {
   yoke_realisation found = {
       .A = yoke__arena_array(arena, (size_t)MOST_ORDER * MOST_ORDER, sizeof(double)),
       .B = yoke__arena_array(arena, MOST_ORDER * r->m, sizeof(double)),
@@ -411,7 +492,7 @@ static yoke_status fill(yoke_trial* r, yoke_arena* arena, yoke_linear_unit* to) 
   YOKE_TRY_MEMORY(found.A && found.B && found.C && found.D);
   bool is_found = false;
   yoke_status status = yoke__trial_states(r, &found, &is_found);
-  status = status < 0 || is_found ? status : realise(r, &found);
+  status = status < 0 || is_found ? status : realise_long(r, room, &found);
   if (yoke__status_is_shortage(status)) {
     return status;
   }
@@ -428,8 +509,8 @@ static yoke_status fill(yoke_trial* r, yoke_arena* arena, yoke_linear_unit* to) 
   return YOKE_OK;
 }
 
-yoke_status yoke__difference(const yoke_difference* self, double h, yoke_arena* arena,
-                             yoke_linear_unit* to) {
+static yoke_status look_at(const yoke_difference* self, double h, yoke_arena* arena,
+                           yoke_linear_unit* to) {
   const yoke_system_unit* unit = self->unit;
   yoke_trial r = {.at = self,
                   .u = &unit->unit,
@@ -447,25 +528,24 @@ yoke_status yoke__difference(const yoke_difference* self, double h, yoke_arena* 
   }
   const size_t wide = r.m > r.p ? r.m : r.p;
   r.lags = HEIGHT / wide > LEAST_LAGS ? HEIGHT / wide : LEAST_LAGS;
-  r.n = 2 * r.lags + 1;
   yoke_arena room = {0};
   r.image = yoke__arena_take(&room, r.image_size);
   r.moved = yoke__arena_array(&room, r.m, sizeof(double));
   r.y = yoke__arena_array(&room, r.p, sizeof(double));
   r.noise = yoke__arena_array(&room, r.p, sizeof(double));
-  r.h = yoke__arena_array(&room, r.n * r.p * r.m, sizeof(double));
+  r.offsets = yoke__arena_array(&room, r.lags, sizeof(size_t));
   r.D =
       unit->unit.ops->refresh == NULL ? NULL : yoke__arena_array(&room, r.p * r.m, sizeof(double));
   yoke_status status = yoke__arena_status(&room);
   if (status >= 0 && yoke__unit_save(r.u, r.image, r.image_size) < 0) {
     to->why = "its state could not be saved for trial steps";
   } else if (status >= 0) {
-    status = respond(&r);
+    status = respond_over(&r, r.lags, &room);
     if (status < 0 && !yoke__status_is_shortage(status)) {
       to->why = "it failed in trial steps with slightly moved inputs";
       status = YOKE_OK;
     } else if (status >= 0) {
-      status = fill(&r, arena, to);
+      status = fill(&r, &room, arena, to);
     }
     if (yoke__unit_restore(r.u, r.image, r.image_size) < 0) {
       to->has_model = false;
@@ -474,4 +554,73 @@ yoke_status yoke__difference(const yoke_difference* self, double h, yoke_arena* 
   }
   yoke__arena_free(&room);
   return status;
+}
+
+// ---- what was found
+
+struct yoke_difference_known {
+  double h;
+  yoke_linear_unit model;
+  yoke_difference_known* next;
+};
+
+static double* copy(size_t n, const double from[], yoke_arena* arena) {
+  double* to = yoke__arena_array(arena, n + 1, sizeof *to);
+  if (to != NULL && from != NULL) {
+    memcpy(to, from, n * sizeof *to);
+  }
+  return to;
+}
+
+// exp of [A B; 0 0] h is [A_d B_d; 0 1].
+static yoke_status sample(const yoke_linear_unit* from, double h, yoke_arena* arena,
+                          yoke_linear_unit* to) {
+  const size_t n = from->n_states, m = from->n_inputs, k = n + m;
+  double* M = yoke__arena_array(arena, k * k, sizeof *M);
+  *to = *from;
+  to->A = yoke__arena_array(arena, n * n, sizeof *M);
+  to->B = yoke__arena_array(arena, n * m + 1, sizeof *M);
+  YOKE_TRY_MEMORY(M && to->A && to->B);
+  for (size_t i = 0; i < n; i++) {
+    for (size_t j = 0; j < k; j++) {
+      M[i * k + j] = h * (j < n ? from->A[i * n + j] : from->B[i * m + j - n]);
+    }
+  }
+  YOKE_TRY(yoke__expm(k, M, M));
+  for (size_t i = 0; i < n; i++) {
+    memcpy(to->A + i * n, M + i * k, n * sizeof *M);
+    memcpy(to->B + i * m, M + i * k + n, m * sizeof *M);
+  }
+  return YOKE_OK;
+}
+
+yoke_status yoke__difference(yoke_difference* self, double h, yoke_arena* arena,
+                             yoke_linear_unit* to) {
+  const bool is_short = self->continuous != NULL && h < self->call * (1 - 1e-9);
+  yoke_difference_known* known = self->known;
+  while (known != NULL && known->h != h) {
+    known = known->next;
+  }
+  if (known == NULL) {
+    known = yoke__arena_take(self->arena, sizeof *known);
+    YOKE_TRY_MEMORY(known);
+    *known = (yoke_difference_known){.h = h, .next = self->known};
+    YOKE_TRY(is_short ? sample(self->continuous, h, self->arena, &known->model)
+                      : look_at(self, h, self->arena, &known->model));
+    self->known = known;
+  }
+  const yoke_linear_unit* model = &known->model;
+  const size_t n = model->n_states, m = self->unit->unit.n_u, p = self->unit->unit.n_y;
+  to->has_model = model->has_model;
+  to->why = model->why;
+  to->n_states = n;
+  if (model->has_model) {
+    // the caller may make them continuous
+    to->A = copy(n * n, model->A, arena);
+    to->B = copy(n * m, model->B, arena);
+    to->C = copy(p * n, model->C, arena);
+    to->D = copy(p * m, model->D, arena);
+    YOKE_TRY_MEMORY(to->A && to->B && to->C && to->D);
+  }
+  return YOKE_OK;
 }

@@ -3,7 +3,10 @@
 //   pulse:     one input is moved by +d and by -d during one call; half the difference of what follows, over d, is
 //              h_1 = C B + D,  h_k = C A^(k-1) B          (Markov parameters)
 //   D:         the same of `refresh`, which moves no state
-//   H_ij:      h_(i+j+1) = U S V^T,  C and A from U, B by least squares on all responses
+//   H_ij:      h_(r_i+r_j+1) = U S V^T,  A = S^-1/2 U^T H' V S^-1/2 (H': one call later),  C from U, B by least squares
+//
+// The offsets r are 0, 1, 2, ... While the last responses are the largest, the trial is too short for the unit's slow motions:
+// it is made four times as long, and later offsets grow apart.
 //
 // The model is one of the unit's calls, x := A x + B u; the logarithm makes it one of continuous time, x' = A x + B u, unless
 // the unit counts its calls or its solver turns over.
@@ -15,6 +18,8 @@
 
 #define YOKE_DIFFERENCE_ORDER 40  // states at most
 
+typedef struct yoke_difference_known yoke_difference_known;
+
 // Where a unit stands, and what of it counts: the rest is taken as 0.
 typedef struct yoke_difference {
   const yoke_system_unit* unit;
@@ -22,11 +27,17 @@ typedef struct yoke_difference {
   const double* u;             // its inputs
   const bool* is_output_used;  // n_y
   const bool* is_input_used;   // n_u
+  const yoke_linear_unit*
+      continuous;                // found of calls as long as those of the file; NULL: not known
+  double call;                   // those [s]: shorter ones show too little of the unit
+  yoke_arena* arena;             // keeps what was found: every method asks for the same steps
+  yoke_difference_known* known;  // the last one first
 } yoke_difference;
 
-// The model of calls of length h: A, B, C, D of *to, or `why` there is none. The unit stands afterwards as it did before: it must be
+// The model of calls of length h: A, B, C, D of *to; for calls shorter than those of the file from its continuous model. Else it is tried:
+// *to has a model, or `why` there is none. The unit stands afterwards as it did before: it must be
 // able to save its state. Fails only for want of memory.
-yoke_status yoke__difference(const yoke_difference* self, double h, yoke_arena* arena,
+yoke_status yoke__difference(yoke_difference* self, double h, yoke_arena* arena,
                              yoke_linear_unit* to);
 // A and B of calls of length h become those of continuous time. False: they cannot.
 bool yoke__difference_continuous(double h, yoke_linear_unit* unit);

@@ -10,6 +10,7 @@ typedef struct yoke_trial {
   const yoke_unit* u;
   double call;           // length [s]
   size_t m, p, lags, n;  // inputs, outputs, blocks of H, responses that are needed
+  size_t* offsets;       // lags: of the rows and columns of H, in calls; 0, 1, ... or growing apart
   void* image;
   size_t image_size;
   double *moved, *y, *h;  // h: n blocks of p x m

@@ -834,7 +834,12 @@ static yoke_difference* point_of(builder* b, size_t unit) {
       inputs[tap->to - from->u] = true;
     }
   }
-  *point = (yoke_difference){from, b->state->t, b->state->u + from->u, outputs, inputs};
+  *point = (yoke_difference){.unit = from,
+                             .t = b->state->t,
+                             .u = b->state->u + from->u,
+                             .is_output_used = outputs,
+                             .is_input_used = inputs,
+                             .arena = arena};
   return point;
 }
 
@@ -851,6 +856,10 @@ static yoke_status try_unit(builder* b, size_t i) {
   unit->difference = point;
   unit->is_of_calls =
       unit->n_states > 0 && (is_sampled || !yoke__difference_continuous(from->step, unit));
+  if (unit->n_states > 0 && !unit->is_of_calls) {
+    point->continuous = unit;
+    point->call = from->step;
+  }
   YOKE_TRY(look_at_model(&b->to->arena, unit));
   char text[96];
   snprintf(text, sizeof text, "by differences of calls of %.6g s", from->step);

@@ -33,7 +33,7 @@ typedef struct yoke_linear_unit {
   bool is_solver_unknown;        // it is taken as exact
   double
       semi_implicit_step;  // of semi-implicit Euler, where the loops are run [s]; 0: another solver
-  const struct yoke_difference*
+  struct yoke_difference*
       difference;    // it says nothing about its slopes: by differences of its steps
   bool is_of_calls;  // A and B are those of one call, x := A x + B u
 } yoke_linear_unit;

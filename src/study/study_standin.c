@@ -30,11 +30,10 @@ struct yoke_standin {
   const double *A, *B;
   double *C, *D;
   size_t n, m, p;
-  size_t n_orders;       // 1 + highest derivative of the inputs
-  double micro;          // of explicit Euler [s]; 0: exact
-  double semi_implicit;  // of semi-implicit Euler [s]; 0: another solver
-  const yoke_difference*
-      difference;  // its calls are tried anew at every scale; NULL: A and B are known
+  size_t n_orders;              // 1 + highest derivative of the inputs
+  double micro;                 // of explicit Euler [s]; 0: exact
+  double semi_implicit;         // of semi-implicit Euler [s]; 0: another solver
+  yoke_difference* difference;  // its calls are tried anew at every scale; NULL: A and B are known
 
   double scale;                        // s
   double h;                            // E and G are for this; NaN: for none
