@@ -501,6 +501,8 @@ static yoke_status fill(yoke_trial* r, yoke_arena* room, yoke_arena* arena, yoke
     return to->why == NULL ? YOKE_NO_MEMORY : YOKE_OK;
   }
   to->has_model = true;
+  to->is_of_pulses = !is_found;
+  to->error = is_found ? 0 : found.error;
   to->n_states = found.rank;
   to->A = found.A;
   to->B = found.B;
@@ -613,6 +615,8 @@ yoke_status yoke__difference(yoke_difference* self, double h, yoke_arena* arena,
   const size_t n = model->n_states, m = self->unit->unit.n_u, p = self->unit->unit.n_y;
   to->has_model = model->has_model;
   to->why = model->why;
+  to->is_of_pulses = model->is_of_pulses;
+  to->error = model->error;
   to->n_states = n;
   if (model->has_model) {
     // the caller may make them continuous

@@ -22,6 +22,7 @@
 #define STILL     1e-9
 #define ROUND_OFF 1e-14
 #define BLUR      1e-7  // of a multiplier by differences
+#define NEARLY    1e-3  // of the answers of a unit, relative: from here on the user is told
 
 static const yoke_place nowhere = {0};
 
@@ -311,6 +312,13 @@ static void note_limits(builder* b) {
                         "unit '%s' is taken as exact: its internal step is not known%s", unit->name,
                         unit->source->kind == YOKE_KIND_FMU ? "; give it with `internal_step`"
                                                             : "");
+    }
+    if (b->to->units[i].is_in_loop && b->to->units[i].error > NEARLY) {
+      yoke__message_add(
+          b->messages, YOKE_NOTE, nowhere,
+          "unit '%s' answers small pulses like a linear model to %.2g %% only, because "
+          "it turns, jumps or is bent there; the figures of its loops are as rough",
+          unit->name, 100 * b->to->units[i].error);
     }
   }
   for (size_t i = 0; i < system->n_links; i++) {
@@ -856,7 +864,7 @@ static yoke_status try_unit(builder* b, size_t i) {
   unit->difference = point;
   unit->is_of_calls =
       unit->n_states > 0 && (is_sampled || !yoke__difference_continuous(from->step, unit));
-  if (unit->n_states > 0 && !unit->is_of_calls) {
+  if (unit->n_states > 0 && !unit->is_of_calls && unit->is_of_pulses) {
     point->continuous = unit;
     point->call = from->step;
   }

@@ -34,8 +34,10 @@ typedef struct yoke_linear_unit {
   double
       semi_implicit_step;  // of semi-implicit Euler, where the loops are run [s]; 0: another solver
   struct yoke_difference*
-      difference;    // it says nothing about its slopes: by differences of its steps
-  bool is_of_calls;  // A and B are those of one call, x := A x + B u
+      difference;     // it says nothing about its slopes: by differences of its steps
+  bool is_of_calls;   // A and B are those of one call, x := A x + B u
+  bool is_of_pulses;  // found by what follows a pulse, and so well does the model give that again:
+  double error;       // relative to the largest answer; 0: of a unit that shows its states
 } yoke_linear_unit;
 
 // The methods that an analysis knows.

@@ -149,12 +149,115 @@ static double find_growth(const window* w) {
   return early > 0 && third > 0 ? pow(late / early, 1 / (double)(w->n - third)) : 0;
 }
 
+// ---- singular values of a wide matrix
+
+// The reflection that brings column j of T (width x height) to its row j, applied to the columns behind. T keeps the vector.
+static void reflect(size_t width, size_t height, size_t j, double T[], double* diagonal) {
+  double size = 0;
+  for (size_t i = j; i < width; i++) {
+    size = hypot(size, T[i * height + j]);
+  }
+  *diagonal = T[j * height + j] > 0 ? -size : size;
+  if (size == 0) {
+    return;
+  }
+  // v = x - diagonal e_j, scaled so that v^T v = 2
+  const double scale = 1 / sqrt(size * (size + fabs(T[j * height + j])));
+  T[j * height + j] -= *diagonal;
+  for (size_t i = j; i < width; i++) {
+    T[i * height + j] *= scale;
+  }
+  for (size_t c = j + 1; c < height; c++) {
+    double sum = 0;
+    for (size_t i = j; i < width; i++) {
+      sum += T[i * height + j] * T[i * height + c];
+    }
+    for (size_t i = j; i < width; i++) {
+      T[i * height + c] -= sum * T[i * height + j];
+    }
+  }
+}
+
+// The column of T with the largest rest from row j on comes to j.
+static void bring_largest(size_t width, size_t height, size_t j, double T[], size_t order[]) {
+  size_t best = j;
+  double largest = -1;
+  for (size_t c = j; c < height; c++) {
+    double sum = 0;
+    for (size_t i = j; i < width; i++) {
+      sum += T[i * height + c] * T[i * height + c];
+    }
+    best = sum > largest ? c : best;
+    largest = fmax(largest, sum);
+  }
+  for (size_t i = 0; i < width; i++) {
+    const double swapped = T[i * height + j];
+    T[i * height + j] = T[i * height + best];
+    T[i * height + best] = swapped;
+  }
+  const size_t swapped = order[j];
+  order[j] = order[best];
+  order[best] = swapped;
+}
+
+// H = U S V^T of height <= width, by P H = R^T Q^T first: the triangle is smaller, and nearly diagonal already, so that the
+// rotations of yoke__svd soon end. Takes memory.
+static yoke_status svd_wide(size_t height, size_t width, const double H[], double U[], double s[],
+                            double V[]) {
+  const size_t square = height * height;
+  double* T =
+      calloc(width * height + 3 * square + height + yoke__svd_work_size(height, height), sizeof *T);
+  size_t* order = calloc(height, sizeof *order);
+  yoke_status status = T == NULL || order == NULL ? YOKE_NO_MEMORY : YOKE_OK;
+  if (status >= 0) {
+    double *L = T + width * height, *turned = L + square, *W = turned + square,
+           *diagonal = W + square, *work = diagonal + height;
+    for (size_t i = 0; i < height; i++) {
+      order[i] = i;
+      for (size_t c = 0; c < width; c++) {
+        T[c * height + i] = H[i * width + c];
+      }
+    }
+    for (size_t j = 0; j < height; j++) {
+      bring_largest(width, height, j, T, order);
+      reflect(width, height, j, T, &diagonal[j]);
+    }
+    for (size_t i = 0; i < height; i++) {
+      for (size_t j = 0; j <= i; j++) {
+        L[i * height + j] = i == j ? diagonal[j] : T[j * height + i];
+      }
+    }
+    status = yoke__svd(height, height, L, turned, s, W, work);
+    // rows of U back in order; V = Q W, the last reflection first
+    memset(V, 0, width * height * sizeof *V);
+    memcpy(V, W, square * sizeof *V);
+    for (size_t i = 0; i < height; i++) {
+      memcpy(U + order[i] * height, turned + i * height, height * sizeof *U);
+    }
+    for (size_t j = height; j-- > 0;) {
+      for (size_t c = 0; c < height && diagonal[j] != 0; c++) {
+        double sum = 0;
+        for (size_t i = j; i < width; i++) {
+          sum += T[i * height + j] * V[i * height + c];
+        }
+        for (size_t i = j; i < width; i++) {
+          V[i * height + c] -= sum * T[i * height + j];
+        }
+      }
+    }
+  }
+  free(T);
+  free(order);
+  return status;
+}
+
 static yoke_status decompose(const window* w, size_t n_free, double* room, yoke_multiplier* out) {
   const size_t height = w->q * w->m, width = w->n_columns, k = height < width ? height : width;
   double *H0 = room, *H1 = H0 + height * width, *U = H1 + height * width, *s = U + height * k,
          *V = s + k, *A = V + width * k, *work = A + k * k;
   fill(w, H0, H1);
-  YOKE_TRY(yoke__svd(height, width, H0, U, s, V, work));
+  YOKE_TRY(height <= width ? svd_wide(height, width, H0, U, s, V)
+                           : yoke__svd(height, width, H0, U, s, V, work));
   while (out->rank < k && s[out->rank] > RANK_DROP * s[0]) {
     out->rank++;
   }
