@@ -24,8 +24,8 @@
 
 // ---- responses
 
-yoke_status yoke__trial_call(yoke_trial* r, const double u[], size_t k, double y[]) {
-  const double h = r->call, t = r->at->t + (double)k * h;
+static yoke_status call_once(yoke_trial* r, const double u[], double t, double y[]) {
+  const double h = r->call;
   yoke_step_result result = {.t_reached = t + h};
   if (r->u->ops->advance != NULL) {
     YOKE_TRY(r->u->ops->advance(r->u->self, t, h, u, y, &result));
@@ -39,6 +39,14 @@ yoke_status yoke__trial_call(yoke_trial* r, const double u[], size_t k, double y
   const bool is_done =
       (result.flags & (YOKE_STEP_DISCARDED | YOKE_STEP_EARLY_RETURN | YOKE_STEP_END_WANTED)) == 0;
   return is_done && yoke__are_finite(r->p, y) ? YOKE_OK : YOKE_NO_SUPPORT;
+}
+
+yoke_status yoke__trial_call(yoke_trial* r, const double u[], size_t k, double y[]) {
+  yoke_status status = YOKE_OK;
+  for (int64_t i = 0; i < r->n_calls && status >= 0; i++) {
+    status = call_once(r, u, r->at->t + (double)((int64_t)k * r->n_calls + i) * r->call, y);
+  }
+  return status;
 }
 
 // What follows a pulse of d at input j, times `weight`, is added to the responses.
@@ -492,6 +500,10 @@ static yoke_status fill(yoke_trial* r, yoke_arena* room, yoke_arena* arena, yoke
   YOKE_TRY_MEMORY(found.A && found.B && found.C && found.D);
   bool is_found = false;
   yoke_status status = yoke__trial_states(r, &found, &is_found);
+  if (status >= 0 && !is_found && r->at->n_calls > 1) {
+    r->n_calls = r->at->n_calls;
+    status = respond_over(r, r->lags, room);
+  }
   status = status < 0 || is_found ? status : realise_long(r, room, &found);
   if (yoke__status_is_shortage(status)) {
     return status;
@@ -517,6 +529,7 @@ static yoke_status look_at(const yoke_difference* self, double h, yoke_arena* ar
   yoke_trial r = {.at = self,
                   .u = &unit->unit,
                   .call = h,
+                  .n_calls = 1,
                   .m = unit->unit.n_u,
                   .p = unit->unit.n_y,
                   .image_size = yoke__unit_image_size(&unit->unit)};

@@ -27,11 +27,12 @@ typedef struct yoke_difference {
   const double* u;             // its inputs
   const bool* is_output_used;  // n_y
   const bool* is_input_used;   // n_u
-  const yoke_linear_unit*
-      continuous;                // found of calls as long as those of the file; NULL: not known
-  double call;                   // those [s]: shorter ones show too little of the unit
-  yoke_arena* arena;             // keeps what was found: every method asks for the same steps
-  yoke_difference_known* known;  // the last one first
+  int64_t
+      n_calls;  // that a pulse lasts, where its inputs change less often than it is called: it may sample them at its own pace
+  const yoke_linear_unit* continuous;  // found of pulses as long as in the file; NULL: not known
+  double call;                         // those [s]: shorter ones show too little of the unit
+  yoke_arena* arena;                   // keeps what was found: every method asks for the same steps
+  yoke_difference_known* known;        // the last one first
 } yoke_difference;
 
 // The model of calls of length h: A, B, C, D of *to; for calls shorter than those of the file from its continuous model. Else it is tried:

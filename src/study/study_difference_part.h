@@ -9,6 +9,7 @@ typedef struct yoke_trial {
   const yoke_difference* at;
   const yoke_unit* u;
   double call;           // length [s]
+  int64_t n_calls;       // of a pulse, and of the model
   size_t m, p, lags, n;  // inputs, outputs, blocks of H, responses that are needed
   size_t* offsets;       // lags: of the rows and columns of H, in calls; 0, 1, ... or growing apart
   void* image;

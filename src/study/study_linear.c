@@ -851,22 +851,50 @@ static yoke_difference* point_of(builder* b, size_t unit) {
   return point;
 }
 
+// Calls of a unit between two exchanges of the inputs that it gets in loops; 1: some come as often as it is called.
+static int64_t calls_per_exchange(const builder* b, size_t i) {
+  const yoke_system_unit* unit = &b->system->units[i];
+  int64_t least = 0;
+  for (size_t t = 0; t < b->system->n_taps; t++) {
+    const yoke_tap* tap = &b->system->taps[t];
+    if (is_loop_tap(b, tap) && taker_of(b->system, tap) == i) {
+      const int64_t every = tap->every * b->system->slot;
+      least = least == 0 || every < least ? every : least;
+    }
+  }
+  const double calls =
+      unit->step > 0 ? yoke__clock_seconds(&b->system->clock, least) / unit->step : 1;
+  return calls > 1.5 && (unit->unit.info->flags & YOKE_UNIT_SAMPLED) == 0 ? (int64_t)(calls + 0.5)
+                                                                          : 1;
+}
+
 static yoke_status try_unit(builder* b, size_t i) {
   yoke_linear_unit* unit = &b->to->units[i];
   const yoke_system_unit* from = &b->system->units[i];
   yoke_difference* point = point_of(b, i);
   YOKE_TRY_MEMORY(point);
-  YOKE_TRY(yoke__difference(point, from->step, &b->to->arena, unit));
+  const bool is_sampled = (from->unit.info->flags & YOKE_UNIT_SAMPLED) != 0;
+  bool is_continuous = false;
+  // of calls one by one, where pulses over more of them give no model of continuous time
+  for (point->n_calls = calls_per_exchange(b, i);; point->n_calls = 1) {
+    YOKE_TRY(yoke__difference(point, from->step, &b->to->arena, unit));
+    const double n = unit->is_of_pulses ? (double)point->n_calls : 1;
+    is_continuous = unit->has_model && unit->n_states > 0 && !is_sampled &&
+                    yoke__difference_continuous(n * from->step, unit);
+    if (is_continuous || point->n_calls == 1 || (unit->has_model && !unit->is_of_pulses)) {
+      break;
+    }
+    point->known = NULL;
+  }
   if (!unit->has_model) {
     return YOKE_OK;
   }
-  const bool is_sampled = (from->unit.info->flags & YOKE_UNIT_SAMPLED) != 0;
   unit->difference = point;
-  unit->is_of_calls =
-      unit->n_states > 0 && (is_sampled || !yoke__difference_continuous(from->step, unit));
-  if (unit->n_states > 0 && !unit->is_of_calls && unit->is_of_pulses) {
+  unit->is_of_calls = unit->n_states > 0 && !is_continuous;
+  if (is_continuous && unit->is_of_pulses) {
     point->continuous = unit;
-    point->call = from->step;
+    point->call = (double)point->n_calls * from->step;
+    point->known = NULL;
   }
   YOKE_TRY(look_at_model(&b->to->arena, unit));
   char text[96];
