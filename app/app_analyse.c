@@ -265,6 +265,13 @@ static int report(const yoke_app_analyse* app, yoke_app_analysis* a) {
     if (drawn != YOKE_EXIT_OK) {
       return drawn;
     }
+    const int page = yoke__app_analyse_page(app, a);
+    if (page != YOKE_EXIT_OK) {
+      return page;
+    }
+    if (!app->is_json && !app->is_quiet) {
+      printf("all of it as a page: %s/analysis.html\n", app->out);
+    }
   }
   return judge(app, a);
 }

@@ -60,6 +60,11 @@ int yoke__app_analyse_fail(yoke_status status);
 int yoke__app_analyse_write(const yoke_app_analyse* app, const char* const names[],
                             yoke_text texts[], size_t n);
 
+// app_analyse_page.c: analysis.html into --out, beside the figures that it shows. An exit status, after a message.
+int yoke__app_analyse_page(const yoke_app_analyse* app, const yoke_app_analysis* a);
+// Text behind HTML that is there.
+void yoke__app_analyse_escape(yoke_text* to, const char* text);
+
 // app_analyse_loop.c: the loop at each cut, and against another system. Nothing where there are no two sides and nobody asked for
 // them. An exit status, after a message.
 typedef struct yoke_app_loops yoke_app_loops;
@@ -67,6 +72,8 @@ int yoke__app_loops_open(const yoke_app_analyse* app, yoke_app_analysis* a, yoke
 void yoke__app_loops_close(yoke_app_loops** loops);
 void yoke__app_loops_print(const yoke_app_loops* loops);
 void yoke__app_loops_json(const yoke_app_loops* loops, yoke_json* json);
+// Their figures, as HTML behind what is there.
+void yoke__app_loops_page(const yoke_app_loops* loops, yoke_text* to);
 // nyquist.svg and bode.svg into --out.
 int yoke__app_loops_write(const yoke_app_analyse* app, const yoke_app_loops* loops);
 

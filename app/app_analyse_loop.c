@@ -273,6 +273,36 @@ void yoke__app_loops_json(const yoke_app_loops* loops, yoke_json* json) {
   yoke__json_string(json, "best_cut", loops == NULL || loops->n < 2 ? NULL : loops->reason);
 }
 
+void yoke__app_loops_page(const yoke_app_loops* loops, yoke_text* to) {
+  static const char* const figures[] = {"nyquist", "bode"};
+  yoke__text_add(to,
+                 "<h2>The loop</h2>\n<p>Held signals, %s exchange every %.6g s, everything else "
+                 "without error. Stable or not is what the radius says, not these.</p>\n"
+                 "<table><tr><th>cut</th><th>gain</th><th>sampled</th><th>distance to +1</th>"
+                 "<th>G</th><th>mu</th><th>radius</th></tr>\n",
+                 loops->is_fresh ? "fresh" : "stale", loops->step);
+  for (size_t i = 0; i < loops->n; i++) {
+    const yoke_cut_report* r = &loops->reports[i];
+    yoke__text_add(to, "<tr><td>");
+    yoke__app_analyse_escape(to, loops->cuts[i].name);
+    yoke__text_add(to,
+                   "</td><td>%.4g</td><td>%.4g</td><td>%.4g</td><td>%.4g dB, %.4g deg</td>"
+                   "<td>%.4g</td><td>%.6g</td></tr>\n",
+                   r->loop.gain.value, r->loop.sampled_gain.value, r->loop.margin.value,
+                   r->loop.distortion_db.value, DEGREES * r->loop.distortion_phase.value,
+                   r->loop.mu.value, r->radius.radius);
+  }
+  yoke__text_add(to, "</table>\n");
+  if (loops->n > 1) {
+    yoke__text_add(to, "<p>");
+    yoke__app_analyse_escape(to, loops->reason);
+    yoke__text_add(to, "</p>\n");
+  }
+  for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+    yoke__text_add(to, "<img src=\"%s.svg\" alt=\"%s\">\n", figures[i], figures[i]);
+  }
+}
+
 int yoke__app_loops_write(const yoke_app_analyse* app, const yoke_app_loops* loops) {
   static const char* const names[] = {"nyquist.svg", "bode.svg"};
   if (loops == NULL) {

@@ -267,7 +267,8 @@ static bool has_kept(const yoke_app_analysis* a) {
 }
 
 void yoke__app_analyse_print(const yoke_app_analysis* a) {
-  printf("%s, linearised at its start, %.6g s\n\n", a->system.name, a->system.t_start);
+  printf("%s, linearised at %s%.6g s\n\n", a->system.name,
+         a->at > a->system.t_start ? "" : "its start, ", a->at);
   print_units(a);
   putchar('\n');
   if (a->loops->n_members > 0) {

@@ -282,7 +282,8 @@ static const yoke_option analyse_options[] = {
     {"set", "PATH=VALUE", true, YOKE_ARGUMENT_TEXT, NULL, yoke__help_set},
     {"out", "DIR", false, YOKE_ARGUMENT_FOLDER, NULL,
      "Write data and figures to DIR, which is made if it is missing: radius.csv and radius.svg, "
-     "nyquist.svg and bode.svg of the loop, with --map map.csv, limits.csv and map.svg, with --run "
+     "nyquist.svg and bode.svg of the loop, all on one page, analysis.html; with --map map.csv, "
+     "limits.csv and map.svg, with --run "
      "bohl.csv and steps.csv. Without it "
      "nothing is written."},
     {"expect", "WORD", false, YOKE_ARGUMENT_CHOICE, expect_names,

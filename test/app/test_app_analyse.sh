@@ -126,6 +126,11 @@ ends 0 "$mass/held.yaml" --methods hold,mpsm --out one
 is 'rows of the scan' test "$(lines one/radius.csv)" -eq 241
 is 'columns of the scan' test "$(head -n 1 one/radius.csv)" = 'step,hold,mpsm'
 is 'a drawing' grep -q '</svg>' one/radius.svg
+for figure in radius nyquist bode; do
+  is "$figure on the page" grep -q "<img src=\"$figure.svg\"" one/analysis.html
+done
+is 'G is drawn' grep -q 'distortion G' one/bode.svg
+is 'methods on the page' grep -q '<td>hold</td>.*<td>unstable</td>' one/analysis.html
 
 # ---- maps: areas by spectral radius on the grid of the specification (9.3): cells of a quarter decade by 0.5 ms that
 # hang together with the smallest step. Printed: hold 8.2, hold-1 and nepce 11.9, mpsm 52.5, modified 52.0, ramp 49.8
