@@ -9,13 +9,15 @@
 #include "base/base_status.h"
 #include "linalg/linalg_dense.h"
 
-#define HEIGHT       64     // rows of H, about
-#define WIDTH        120    // columns at most
-#define ROUND_OFF    1e-15  // of a signal, relative to the largest value it has had
-#define CLEAR        1e-9   // share of round-off in a column, at most
-#define RANK_DROP    1e-9
-#define FREE_WITHIN  1e-5  // a defective multiplier of 1 is seen this far off
-#define LEAST_WINDOW 4
+#define HEIGHT    64     // rows of H, about
+#define WIDTH     120    // columns at most
+#define ROUND_OFF 1e-15  // of a signal, relative to the largest value it has had
+#define CLEAR     1e-9   // share of round-off in a column, at most
+#define RANK_DROP 1e-9
+// Differences of a large constant keep its round-off, up to CLEAR in a column: 100 times that.
+#define RANK_DROP_DIFFERENCE 1e-7
+#define FREE_WITHIN          1e-5  // a defective multiplier of 1 is seen this far off
+#define LEAST_WINDOW         4
 
 typedef struct window {
   size_t m, n;   // signals; rows left
@@ -24,6 +26,7 @@ typedef struct window {
   double*
       before;  // n: largest of the signals up to the row, where their differences are looked at; else 0
   size_t q, first, n_columns;
+  double rank_drop;
 } window;
 
 // Signals on one scale; *size of each row.
@@ -258,7 +261,7 @@ static yoke_status decompose(const window* w, size_t n_free, double* room, yoke_
   fill(w, H0, H1);
   YOKE_TRY(height <= width ? svd_wide(height, width, H0, U, s, V)
                            : yoke__svd(height, width, H0, U, s, V, work));
-  while (out->rank < k && s[out->rank] > RANK_DROP * s[0]) {
+  while (out->rank < k && s[out->rank] > w->rank_drop * s[0]) {
     out->rank++;
   }
   out->is_full = out->rank == k;
@@ -270,7 +273,9 @@ yoke_status yoke__multiplier(size_t m, size_t n, const double rows[], size_t n_f
                              yoke_multiplier* out) {
   *out = (yoke_multiplier){0};
   const bool is_difference = n_free > 0;
-  window w = {.m = m, .n = is_difference && n > 0 ? n - 1 : n};
+  window w = {.m = m,
+              .n = is_difference && n > 0 ? n - 1 : n,
+              .rank_drop = is_difference ? RANK_DROP_DIFFERENCE : RANK_DROP};
   if (m == 0 || w.n < LEAST_WINDOW) {
     return YOKE_BAD_ARG;
   }

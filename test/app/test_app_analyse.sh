@@ -70,6 +70,14 @@ sed 's/state_space, with.*/gain, with: {k: 0.5}}/; s/a.y1/a.y/; s/a.u1/a.u/' sta
 ends 0 statics.yaml --methods hold
 has out 'no states, nothing moves by itself'
 
+# ---- two free integrators: runs at 0.66 s stay bounded, and so do their multipliers
+
+ends 0 "$source/scenarios/dual-mass-cuts/dd-velocity.yaml" --set time.step=0.66 --json
+is "two free integrators: no limit of hold" test "$(value out hold first_unstable_step)" = null
+ends 0 "$source/scenarios/dual-mass-cuts/fd-velocity.yaml" --set time.step=0.2 --json
+limit_of_hold=$(value out hold first_unstable_step)
+is "one free integrator: limit of hold is $limit_of_hold" near "$limit_of_hold" 0.2633 1e-2
+
 # ---- many units (64 with YOKE_FULL=1): looked at in two passes; the same first unstable step as in one
 
 n_units=32
