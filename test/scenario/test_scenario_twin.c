@@ -148,7 +148,7 @@ static void test_mistakes(void** state) {
        "5:53: error: 'inputs': 'q' needs a source, such as q: motor.loss"},
       {"b: {twin: x.cir, " S ", inputs: {q: {from: rig.t, sigma: 1}}}\n",
        "5:70: error: unknown key 'sigma' in input 'q'; known keys: from, gain, offset, delay, "
-       "exchange, method"},
+       "exchange, method, average"},
       {"b: {twin: x.cir, " S ", unknown: [q]}\n",
        "5:53: error: 'unknown': expected a map of unknowns such as q1: {walk: 10}, found a list"},
       {"b: {twin: x.cir, " S ", unknown: {q: {wlak: 1}}}\n",
