@@ -130,9 +130,17 @@ static yoke_status fill_row(const yoke_app_analysis* a, yoke_linear_method metho
   return yoke__linear_limit(a->loops, method, &grid, &row->first);
 }
 
+// On a terminal: which method is looked at. NULL: none any more.
+static void show_progress(const yoke_app_analyse* app, const char* method) {
+  if (!app->is_quiet && yoke__os_is_terminal(stderr)) {
+    fprintf(stderr, "\r%-14s\r", method == NULL ? "" : method);
+  }
+}
+
 static yoke_status fill_rows(const yoke_app_analyse* app, yoke_app_analysis* a) {
   for (size_t i = 0; i < YOKE_LINEAR_N_METHODS; i++) {
     if (app->is_wanted[i]) {
+      show_progress(app, yoke__linear_method_names[i]);
       const yoke_status status = fill_row(a, (yoke_linear_method)i, &a->rows[a->n_rows]);
       if (status == YOKE_SINGULAR) {
         // the models of the units form an algebraic loop: a method that uses them cannot work
@@ -144,6 +152,7 @@ static yoke_status fill_rows(const yoke_app_analyse* app, yoke_app_analysis* a) 
       a->n_rows++;
     }
   }
+  show_progress(app, NULL);
   return YOKE_OK;
 }
 
