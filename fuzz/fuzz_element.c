@@ -22,9 +22,14 @@ static void check_design(const yoke_synth_design* d) {
   const yoke_synth_element* e = &d->element;
   demand(yoke__synth_settings_check(&d->settings, NULL) >= 0);
   demand(e->n == d->settings.order && e->n >= 1 && e->n <= YOKE_SYNTH_ORDER_MAX);
-  demand(fabs(e->p) < 1 && yoke__are_finite(e->n + 1, e->c));
-  yoke__synth_constraints(&d->settings, e->c, misses);
-  demand(fabs(misses[0]) <= 1e-9 && fabs(misses[1]) <= 1e-9 && fabs(misses[2]) <= 1e-9);
+  if (d->settings.recipe == YOKE_RECIPE_GENERAL) {
+    demand(e->filter.n == e->n && d->model.n == e->n && yoke__is_finite(d->model_gamma));
+    demand(cabs(yoke__synth_filter_response(&e->filter, 1) - 1) <= 1e-9);
+  } else {
+    demand(e->filter.n == 0 && fabs(e->p) < 1 && yoke__are_finite(e->n + 1, e->c));
+    yoke__synth_constraints(&d->settings, e->c, misses);
+    demand(fabs(misses[0]) <= 1e-9 && fabs(misses[1]) <= 1e-9 && fabs(misses[2]) <= 1e-9);
+  }
   demand(yoke__is_finite(d->gamma) && yoke__is_finite(d->largest_gain));
 }
 

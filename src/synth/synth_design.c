@@ -17,17 +17,19 @@
 
 #include "base/base_check.h"
 #include "linalg/linalg_dense.h"
+#include "synth/synth_plant.h"
 
 #define PI      3.14159265358979323846
 #define N_GRID  500
 #define N_MAX   (YOKE_SYNTH_ORDER_MAX + 1)
 #define N_RULES 3
+#define SLOW    1e-3  // w Dt of a slow signal
 #define CLOSE                                                                                      \
   1e-9  // times of a system file differ in their last bits; constraints hold within this
 
 // ---- settings
 
-static const char* const recipe_names[] = {"T", "L", "custom"};
+static const char* const recipe_names[] = {"T", "L", "custom", "general"};
 
 const char* yoke__synth_recipe_name(yoke_synth_recipe recipe) {
   return (size_t)recipe < YOKE_COUNT(recipe_names) ? recipe_names[recipe] : "?";
@@ -60,6 +62,11 @@ yoke_synth_settings yoke__synth_settings_default(yoke_synth_recipe recipe, doubl
     s.pole = 40;
     s.band_hz = 3;
     s.order = 2;
+  } else if (recipe == YOKE_RECIPE_GENERAL) {
+    // explicit Euler at h follows real poles down to -2 / h, so with a margin; the smoother's poles are at Re = -0.7 w2
+    s.smoother_hz = fmin(5 / interval, 0.1 / step);
+    s.pole = 0.5 / step;
+    s.order = YOKE_SYNTH_OPTIMUM_STATES;
   }
   return s;
 }
@@ -96,11 +103,54 @@ static yoke_status check_times(const yoke_synth_settings* s, const yoke_sink* si
   return YOKE_OK;
 }
 
+// No lead moves the poles of smoother and hold: with Pade's approximant of order 2 at Re = -3 / Dt.
+static yoke_status check_region(const yoke_synth_settings* s, const yoke_sink* sink) {
+  const double per_hz = 2 * PI * YOKE_SYNTH_DAMPING, fast = 3 / s->interval;
+  if (!(fast < s->pole)) {
+    return yoke_fail(
+        sink, YOKE_BAD_INPUT,
+        "the model of the hold has poles at Re = -3 / Dt = %g, left of -P = -%g rad/s: "
+        "take a larger P, or at the default P = 0.5 / h more than 6 steps h in an "
+        "exchange interval Dt",
+        -fast, s->pole);
+  }
+  if (!(per_hz * s->smoother_hz < s->pole)) {
+    return yoke_fail(
+        sink, YOKE_BAD_INPUT,
+        "the smoother at f2 = %g Hz has poles at Re = %g, left of -P = -%g rad/s: take "
+        "f2 below %g Hz, or a larger P",
+        s->smoother_hz, -per_hz * s->smoother_hz, s->pole, s->pole / per_hz);
+  }
+  return YOKE_OK;
+}
+
+// The model of the hold knows no delay, and is one of the hold below pi / Dt only.
+static yoke_status check_general(const yoke_synth_settings* s, const yoke_sink* sink) {
+  if (s->delay > 0) {
+    return yoke_fail(sink, YOKE_BAD_INPUT,
+                     "recipe general knows no delay, found one of %g s: take recipe L", s->delay);
+  }
+  if (s->is_transparent) {
+    return yoke_fail(sink, YOKE_BAD_INPUT,
+                     "recipe general is not transparent: take recipe T or custom");
+  }
+  if (!(s->band_hz < 0.5 / s->interval)) {
+    return yoke_fail(sink, YOKE_BAD_INPUT,
+                     "an exchange every %g s carries frequencies below %g Hz only: expected a band "
+                     "f_w below that, found %g Hz",
+                     s->interval, 0.5 / s->interval, s->band_hz);
+  }
+  return check_region(s, sink);
+}
+
 static yoke_status check_recipe(const yoke_synth_settings* s, const yoke_sink* sink) {
   const yoke_synth_settings d = yoke__synth_settings_default(s->recipe, s->interval, s->step);
   const char* name = yoke__synth_recipe_name(s->recipe);
   if (s->recipe == YOKE_RECIPE_CUSTOM) {
     return YOKE_OK;
+  }
+  if (s->recipe == YOKE_RECIPE_GENERAL) {
+    return check_general(s, sink);
   }
   if (s->recipe == YOKE_RECIPE_T && !is_close(s->smoother_hz, d.smoother_hz)) {
     return yoke_fail(
@@ -133,15 +183,17 @@ static size_t count_rules(const yoke_synth_settings* s) {
 yoke_status yoke__synth_settings_check(const yoke_synth_settings* s, const yoke_sink* sink) {
   YOKE_TRY(check_times(s, sink));
   YOKE_TRY(check_positive("the smoother frequency f2", s->smoother_hz, "Hz", sink));
-  YOKE_TRY(check_positive("the pole a", s->pole, "rad/s", sink));
+  YOKE_TRY(check_positive(s->recipe == YOKE_RECIPE_GENERAL ? "the pole region P" : "the pole a",
+                          s->pole, "rad/s", sink));
   YOKE_TRY(check_positive("the band f_w", s->band_hz, "Hz", sink));
   if (!(s->delay >= 0) || !yoke__is_finite(s->delay)) {
     return yoke_fail(sink, YOKE_BAD_INPUT, "expected a delay of 0 or more [s], found %g", s->delay);
   }
-  if (s->order + 1 < count_rules(s) || s->order > YOKE_SYNTH_ORDER_MAX) {
-    return yoke_fail(sink, YOKE_BAD_INPUT, "expected an order n from %zu%s to %d, found %zu",
-                     count_rules(s) - 1, s->is_transparent ? " (transparent)" : "",
-                     YOKE_SYNTH_ORDER_MAX, s->order);
+  const size_t most =
+      s->recipe == YOKE_RECIPE_GENERAL ? YOKE_SYNTH_OPTIMUM_STATES : YOKE_SYNTH_ORDER_MAX;
+  if (s->order + 1 < count_rules(s) || s->order > most) {
+    return yoke_fail(sink, YOKE_BAD_INPUT, "expected an order n from %zu%s to %zu, found %zu",
+                     count_rules(s) - 1, s->is_transparent ? " (transparent)" : "", most, s->order);
   }
   return check_recipe(s, sink);
 }
@@ -170,19 +222,23 @@ static double complex hold(const yoke_synth_settings* s, double w) {
   return gain * cexp(imaginary(-((M - 1) * x + w * s->delay)));
 }
 
-static double complex lead_of(const yoke_synth_settings* s, const double c[], double complex at) {
-  const double complex L = s->pole / (at + s->pole);
+static double complex lead_at(const yoke_synth_design* d, double w) {
+  const yoke_synth_settings* s = &d->settings;
+  if (d->element.filter.n > 0) {
+    return yoke__synth_filter_response(&d->element.filter, cexp(imaginary(w * s->step)));
+  }
+  const double complex L = s->pole / (tustin(w, s->step) + s->pole);
   double complex sum = 0;
   for (size_t i = s->order + 1; i-- > 0;) {
-    sum = sum * L + c[i];
+    sum = sum * L + d->element.c[i];
   }
   return sum;
 }
 
 yoke_synth_point yoke__synth_response(const yoke_synth_design* d, double w) {
   const yoke_synth_settings* s = &d->settings;
-  const double complex at = tustin(w, s->step);
-  return (yoke_synth_point){lead_of(s, d->element.c, at), hold(s, w), low_pass(at, s->smoother_hz)};
+  return (yoke_synth_point){lead_at(d, w), hold(s, w),
+                            low_pass(tustin(w, s->step), s->smoother_hz)};
 }
 
 // The frequencies of the design: logarithmic, 0.01 / Dt to 0.999 pi / h.
@@ -354,10 +410,9 @@ static void sweep(lawson* l) {
   }
 }
 
-void yoke__synth_assess(yoke_synth_design* d, const double c[]) {
+// The figures of the element that runs.
+static void measure_element(yoke_synth_design* d) {
   const yoke_synth_settings* s = &d->settings;
-  yoke__synth_element_init(&d->element, s->step, s->pole, s->smoother_hz, YOKE_SYNTH_DAMPING,
-                           s->order, c);
   d->direct_gain = yoke__synth_lead_gain(&d->element) * yoke__synth_smoother_gain(&d->element);
   d->gamma = 0;
   d->largest_gain = 0;
@@ -368,12 +423,72 @@ void yoke__synth_assess(yoke_synth_design* d, const double c[]) {
         d->gamma, cabs(low_pass(imaginary(w), s->band_hz) * (1 - at.lead * at.hold * at.smoother)));
     d->largest_gain = fmax(d->largest_gain, cabs(at.lead));
   }
+  const double slow = SLOW / s->interval;
+  const yoke_synth_point at = yoke__synth_response(d, slow);
+  d->net_delay = -carg(at.lead * at.hold * at.smoother) / slow;
+}
+
+void yoke__synth_assess(yoke_synth_design* d, const double c[]) {
+  const yoke_synth_settings* s = &d->settings;
+  yoke__synth_element_init(&d->element, s->step, s->pole, s->smoother_hz, YOKE_SYNTH_DAMPING,
+                           s->order, c);
+  measure_element(d);
+}
+
+// ---- a general lead
+
+static yoke_status check_model(const yoke_synth_design* d, yoke_synth_system K1,
+                               const yoke_sink* sink) {
+  double re[YOKE_SYNTH_ORDER_MAX], im[YOKE_SYNTH_ORDER_MAX], lowest = 0;
+  const double miss = creal(yoke__synth_filter_response(&d->element.filter, 1)) - 1;
+  if (!(fabs(miss) <= CLOSE)) {
+    return yoke_fail(sink, YOKE_BAD_INPUT, "the lead misses gain 1 at frequency 0 by %.3g", miss);
+  }
+  YOKE_TRY(yoke__system_poles(K1, re, im));
+  for (size_t i = 0; i < K1.A.n_rows; i++) {
+    lowest = fmin(lowest, re[i]);
+  }
+  if (!(lowest > -d->settings.pole * (1 + CLOSE))) {
+    return yoke_fail(sink, YOKE_BAD_INPUT,
+                     "with %zu states the lead has a pole at Re = %.6g, expected all right of "
+                     "-P = -%g rad/s: keep more states, or take a larger P",
+                     d->model.n, lowest, d->settings.pole);
+  }
+  return YOKE_OK;
+}
+
+yoke_status yoke__synth_assess_model(yoke_synth_design* d, const yoke_sink* sink) {
+  const yoke_synth_settings* s = &d->settings;
+  yoke_synth_model* m = &d->model;
+  const yoke_synth_system K1 = {
+      false, {m->n, m->n, m->A}, {m->n, 1, m->B}, {1, m->n, m->C}, {1, 1, &m->D}};
+  const yoke_synth_coupling coupling = {s->interval, s->smoother_hz,     YOKE_SYNTH_DAMPING,
+                                        s->band_hz,  YOKE_SYNTH_DAMPING, YOKE_SYNTH_PADE};
+  yoke_synth_filter filter;
+  YOKE_TRY(yoke__synth_filter_init(&filter, K1, s->step, sink));
+  yoke__synth_element_init_general(&d->element, s->step, &filter, s->smoother_hz,
+                                   YOKE_SYNTH_DAMPING);
+  yoke_status status = check_model(d, K1, sink);
+  if (status >= 0) {
+    status = yoke__synth_coupling_norm(&coupling, K1, &d->model_gamma);
+  }
+  if (status < 0) {
+    return status == YOKE_BAD_INPUT
+               ? status
+               : yoke_fail(sink, status, "the lead has no norm: %s", yoke_status_text(status));
+  }
+  measure_element(d);
+  return YOKE_OK;
 }
 
 yoke_status yoke__synth_design(const yoke_synth_settings* s, size_t n_sweeps,
                                yoke_synth_design* design, const yoke_sink* sink) {
   *design = (yoke_synth_design){.settings = *s};
   YOKE_TRY(yoke__synth_settings_check(s, sink));
+  if (s->recipe == YOKE_RECIPE_GENERAL) {
+    YOKE_TRY(yoke__synth_optimise(design, sink));
+    return yoke__synth_assess_model(design, sink);
+  }
   lawson* l = malloc(sizeof *l);
   if (l == NULL) {
     return yoke_fail(sink, YOKE_NO_MEMORY, "%s", yoke_status_text(YOKE_NO_MEMORY));

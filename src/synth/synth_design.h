@@ -12,7 +12,10 @@
 // Recipes:  T       f2 = 5 / Dt, a = 15 / Dt, n = 4, transparent: the robust default
 //           L       low gain: a = 40 rad/s, n = 2, not transparent; little noise, good with a delay, may excite a resonance
 //           custom  everything is given
-// Source: HINF specification 8.2 to 8.5.
+//           general the optimum of all stable K1 with poles right of -P, of the hold's Pade model (synth_plant.h), with fewer states if
+//                   wanted and gain 1 at frequency 0; P = 0.5 / h, f2 = 5 / Dt or 0.1 / h, the lower. Neither slope 0 nor
+//                   transparent
+// Source: HINF specification 7.3, 7.5, 8.2 to 8.5.
 #ifndef YOKE_SYNTH_DESIGN_H
 #define YOKE_SYNTH_DESIGN_H
 
@@ -28,23 +31,43 @@
   0.7071  // of the smoother and of W_f; sqrt(1/2) would make other elements
 #define YOKE_SYNTH_SWEEPS 300
 #define YOKE_SYNTH_RATIO  1000000  // of Dt to h, at most
+// of recipe general
+#define YOKE_SYNTH_PADE           2     // order of the hold's model
+#define YOKE_SYNTH_PENALTY        1e-4  // eps that the search of its region starts from
+#define YOKE_SYNTH_OPTIMUM_STATES 6     // W_f, hold and smoother
 
 typedef enum yoke_synth_recipe {
   YOKE_RECIPE_T,
   YOKE_RECIPE_L,
   YOKE_RECIPE_CUSTOM,
+  YOKE_RECIPE_GENERAL,
 } yoke_synth_recipe;
 
 typedef struct yoke_synth_settings {
   double interval, step;  // Dt: between exchanges; h: between calls of both ends [s]
   yoke_synth_recipe recipe;
   double smoother_hz;   // f2 of K2
-  double pole;          // a of K1 [rad/s]
+  double pole;          // a of K1 [rad/s]; general: P, all poles have a real part above -P
   double band_hz;       // f_w of W_f: where the error matters
   double delay;         // of the transmission [s]
-  size_t order;         // n of K1
+  size_t order;         // n of K1; general: states that are kept
   bool is_transparent;  // D1 D2 = 1
 } yoke_synth_settings;
+
+// K1 of recipe general as it was designed, y = C x + D u, x' = A x + B u with n states; its filter is made from it.
+typedef struct yoke_synth_model {
+  size_t n;                                               // 0: another recipe
+  double A[YOKE_SYNTH_ORDER_MAX * YOKE_SYNTH_ORDER_MAX];  // n x n, row by row
+  double B[YOKE_SYNTH_ORDER_MAX], C[YOKE_SYNTH_ORDER_MAX], D;
+} yoke_synth_model;
+
+// Where K1 of recipe general comes from; not in its file.
+typedef struct yoke_synth_optimum {
+  double norm;        // max | W_f (1 - K2 H* K1) | with all states
+  double gain;        // K1(0) before it was made 1
+  double least_real;  // of the poles of K1, smoother and hold [rad/s]
+  double bound;       // reduction: || K1 - K1 with n states ||_inf is at most this
+} yoke_synth_optimum;
 
 typedef struct yoke_synth_design {
   yoke_synth_settings settings;
@@ -52,9 +75,14 @@ typedef struct yoke_synth_design {
   double gamma;
   double direct_gain;   // D1 D2
   double largest_gain;  // max |K1|: how much noise of the signal is amplified
+  double net_delay;  // of a slow signal behind lead, hold and smoother [s]; below 0: it runs ahead
+  // of recipe general
+  yoke_synth_model model;
+  double model_gamma;  // gamma with the hold's model in place of the hold, over all frequencies
+  yoke_synth_optimum optimum;
 } yoke_synth_design;
 
-// T, L, custom, and back; false for another text.
+// T, L, custom, general, and back; false for another text.
 const char* yoke__synth_recipe_name(yoke_synth_recipe recipe);
 bool yoke__synth_recipe_find(const char* name, yoke_synth_recipe* recipe);
 
@@ -65,13 +93,19 @@ yoke_synth_settings yoke__synth_settings_default(yoke_synth_recipe recipe, doubl
 // does not allow.
 yoke_status yoke__synth_settings_check(const yoke_synth_settings* settings, const yoke_sink* sink);
 
-// Lawson's iteration, n_sweeps of it (YOKE_SYNTH_SWEEPS). Takes memory. YOKE_BAD_INPUT if the settings are wrong or no
-// element meets the constraints within 1e-9.
+// Lawson's iteration, n_sweeps of it (YOKE_SYNTH_SWEEPS), or general synthesis. Takes memory. YOKE_BAD_INPUT if the settings are
+// wrong or no element meets the constraints within 1e-9; general: no element has its poles there, before or after reduction.
 yoke_status yoke__synth_design(const yoke_synth_settings* settings, size_t n_sweeps,
                                yoke_synth_design* design, const yoke_sink* sink);
 
 // gamma, direct and largest gain of given coefficients c (order + 1): design->settings is set, the rest is filled in.
 void yoke__synth_assess(yoke_synth_design* design, const double c[]);
+// The same of design->model, with the filter. YOKE_BAD_INPUT with a message: it is not stable, or has poles outside of the region, or its
+// gain at frequency 0 is not 1.
+yoke_status yoke__synth_assess_model(yoke_synth_design* design, const yoke_sink* sink);
+// The model of recipe general (synth_design_general.c): design->settings is set and checked; fills in model, optimum and, if there are not
+// so many states, the order.
+yoke_status yoke__synth_optimise(yoke_synth_design* design, const yoke_sink* sink);
 // By how much c misses the three constraints, relative to their sizes: gain, slope, D1 D2 (0 if not transparent).
 void yoke__synth_constraints(const yoke_synth_settings* settings, const double c[],
                              double misses[3]);

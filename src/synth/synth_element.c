@@ -5,6 +5,16 @@
 
 #define PI 3.14159265358979323846
 
+static void init_smoother(yoke_synth_element* self, double step, double hz, double damping) {
+  // in units of k = 2 / h, so that nothing overflows
+  const double w = PI * hz * step, den = 1 + 2 * damping * w + w * w;
+  self->b[0] = w * w / den;
+  self->b[1] = 2 * self->b[0];
+  self->b[2] = self->b[0];
+  self->a[0] = 2 * (w * w - 1) / den;
+  self->a[1] = (1 - 2 * damping * w + w * w) / den;
+}
+
 void yoke__synth_element_init(yoke_synth_element* self, double step, double pole,
                               double smoother_hz, double damping, size_t n, const double c[]) {
   const double x = pole * step / 2;
@@ -12,14 +22,14 @@ void yoke__synth_element_init(yoke_synth_element* self, double step, double pole
   for (size_t i = 0; i <= n; i++) {
     self->c[i] = c[i];
   }
+  init_smoother(self, step, smoother_hz, damping);
+}
 
-  // in units of k = 2 / h, so that nothing overflows
-  const double w = PI * smoother_hz * step, den = 1 + 2 * damping * w + w * w;
-  self->b[0] = w * w / den;
-  self->b[1] = 2 * self->b[0];
-  self->b[2] = self->b[0];
-  self->a[0] = 2 * (w * w - 1) / den;
-  self->a[1] = (1 - 2 * damping * w + w * w) / den;
+void yoke__synth_element_init_general(yoke_synth_element* self, double step,
+                                      const yoke_synth_filter* lead, double smoother_hz,
+                                      double damping) {
+  *self = (yoke_synth_element){.n = lead->n, .filter = *lead};
+  init_smoother(self, step, smoother_hz, damping);
 }
 
 double yoke__synth_lead_gain(const yoke_synth_element* self) {
@@ -28,9 +38,13 @@ double yoke__synth_lead_gain(const yoke_synth_element* self) {
 }
 
 void yoke__synth_lead_start(const yoke_synth_element* self, double value, yoke_synth_lead* lead) {
+  if (self->filter.n > 0) {
+    yoke__synth_filter_start(&self->filter, value, lead);
+    return;
+  }
   *lead = (yoke_synth_lead){0};
   for (size_t i = 0; i < self->n; i++) {
-    lead->w[i] = value - self->g * value;
+    lead->x[i] = value - self->g * value;
   }
 }
 

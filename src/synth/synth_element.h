@@ -4,6 +4,7 @@
 //        at the sender's calls, every h            at the receiver's calls, every h
 //
 //   K1 = sum over i = 0 .. n of c_i (a / (s + a))^i        K2 = w2^2 / (s^2 + 2 zeta w2 s + w2^2)
+//        or any stable transfer function of order n
 //
 // both by Tustin's rule at the step h. The lead makes up for what hold and smoother delay. Coefficients come from
 // synth_design.h. Both filters are split so that they can be asked for an output as often as needed and take each step once:
@@ -11,20 +12,14 @@
 //
 //   lead, sections in a row, one number of memory each:   x_0 = u,  x_i = g x_(i-1) + w_i,  w_i+ = p x_i + g x_(i-1),
 //                                                         y = sum of c_i x_i
+//   lead, general:                                        synth_filter.h; used where the filter has states
 //   smoother, transposed direct form:                     y = b0 u + s1,  s1+ = b1 u - a1 y + s2,  s2+ = b2 u - a2 y
 //
 // Source: HINF specification 8.1 (H15).
 #ifndef YOKE_SYNTH_ELEMENT_H
 #define YOKE_SYNTH_ELEMENT_H
 
-#include <stddef.h>
-
-#define YOKE_SYNTH_ORDER_MAX 8  // of the lead
-
-// a b + c; a test counts them by its own definition.
-#ifndef YOKE_SYNTH_MULTIPLY_ADD
-#define YOKE_SYNTH_MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
-#endif
+#include "synth/synth_filter.h"
 
 // The coefficients; constant during a run.
 typedef struct yoke_synth_element {
@@ -32,12 +27,11 @@ typedef struct yoke_synth_element {
   double g, p;                         // of one section: direct gain, pole
   double c[YOKE_SYNTH_ORDER_MAX + 1];  // n + 1
   double b[3], a[2];                   // smoother: (b0 + b1/z + b2/z^2) / (1 + a1/z + a2/z^2)
+  yoke_synth_filter filter;  // with n states: the lead in place of g, p, c; with none: unused
 } yoke_synth_element;
 
-// The memory of one scalar signal at each end.
-typedef struct yoke_synth_lead {
-  double w[YOKE_SYNTH_ORDER_MAX];
-} yoke_synth_lead;
+// The memory of one scalar signal at each end: n numbers x, w_1 to w_n of the sections or the states of the filter.
+typedef yoke_synth_filter_state yoke_synth_lead;
 typedef struct yoke_synth_smoother {
   double s[2];
 } yoke_synth_smoother;
@@ -45,6 +39,10 @@ typedef struct yoke_synth_smoother {
 // Filters of pole a [rad/s], smoother frequency [Hz] and damping at the step h [s] with the coefficients c (n + 1).
 void yoke__synth_element_init(yoke_synth_element* self, double step, double pole,
                               double smoother_hz, double damping, size_t n, const double c[]);
+// The same smoother behind a general lead with states.
+void yoke__synth_element_init_general(yoke_synth_element* self, double step,
+                                      const yoke_synth_filter* lead, double smoother_hz,
+                                      double damping);
 
 // D1, D2: what a jump of the input does to the output at the same instant. A loop with feedthrough sees fresh values if
 // D1 D2 = 1.
@@ -61,9 +59,12 @@ void yoke__synth_smoother_start(const yoke_synth_element* self, double value,
 // The output for the input u of this step, without taking the step.
 static inline double yoke__synth_lead_output(const yoke_synth_element* self,
                                              const yoke_synth_lead* lead, double u) {
+  if (self->filter.n > 0) {
+    return yoke__synth_filter_output(&self->filter, lead, u);
+  }
   double x = u, y = YOKE_SYNTH_MULTIPLY_ADD(self->c[0], u, 0.0);
   for (size_t i = 0; i < self->n; i++) {
-    x = YOKE_SYNTH_MULTIPLY_ADD(self->g, x, lead->w[i]);
+    x = YOKE_SYNTH_MULTIPLY_ADD(self->g, x, lead->x[i]);
     y = YOKE_SYNTH_MULTIPLY_ADD(self->c[i + 1], x, y);
   }
   return y;
@@ -72,11 +73,14 @@ static inline double yoke__synth_lead_output(const yoke_synth_element* self,
 // Takes the step with the input u; returns the output.
 static inline double yoke__synth_lead_step(const yoke_synth_element* self, yoke_synth_lead* lead,
                                            double u) {
+  if (self->filter.n > 0) {
+    return yoke__synth_filter_step(&self->filter, lead, u);
+  }
   double x = u, y = YOKE_SYNTH_MULTIPLY_ADD(self->c[0], u, 0.0);
   for (size_t i = 0; i < self->n; i++) {
     const double before = x;
-    x = YOKE_SYNTH_MULTIPLY_ADD(self->g, before, lead->w[i]);
-    lead->w[i] = YOKE_SYNTH_MULTIPLY_ADD(self->p, x, YOKE_SYNTH_MULTIPLY_ADD(self->g, before, 0.0));
+    x = YOKE_SYNTH_MULTIPLY_ADD(self->g, before, lead->x[i]);
+    lead->x[i] = YOKE_SYNTH_MULTIPLY_ADD(self->p, x, YOKE_SYNTH_MULTIPLY_ADD(self->g, before, 0.0));
     y = YOKE_SYNTH_MULTIPLY_ADD(self->c[i + 1], x, y);
   }
   return y;

@@ -14,15 +14,37 @@
 #define FIGURES 1e-6  // of gamma and the largest gain: small differences of large numbers
 
 static const char* const keys[] = {
-    "format",       "version", "interval",    "step",         "recipe",
-    "pole",         "delay",   "order",       "transparent",  "smoother_frequency",
-    "coefficients", "gamma",   "direct_gain", "largest_gain", "band_frequency",
+    "format", "version",     "interval",     "step",           "recipe",
+    "pole",   "delay",       "order",        "transparent",    "smoother_frequency",
+    "gamma",  "direct_gain", "largest_gain", "band_frequency",
 };
+static const char* const keys_of_cascade[] = {"coefficients"};
+static const char* const keys_of_model[] = {"A", "B", "C", "D", "model_gamma"};
 
 // ---- writing
 
+static void write_list(yoke_json* json, const char* key, size_t n, const double values[]) {
+  yoke__json_begin_array(json, key);
+  for (size_t i = 0; i < n; i++) {
+    yoke__json_number(json, NULL, values[i]);
+  }
+  yoke__json_end_array(json);
+}
+
+static void write_model(yoke_json* json, const yoke_synth_model* m) {
+  yoke__json_begin_array(json, "A");
+  for (size_t i = 0; i < m->n; i++) {
+    write_list(json, NULL, m->n, m->A + i * m->n);
+  }
+  yoke__json_end_array(json);
+  write_list(json, "B", m->n, m->B);
+  write_list(json, "C", m->n, m->C);
+  yoke__json_number(json, "D", m->D);
+}
+
 yoke_status yoke__synth_element_format(const yoke_synth_design* d, yoke_json* json) {
   const yoke_synth_settings* s = &d->settings;
+  const bool is_general = d->model.n > 0;
   yoke__json_begin_document(json, "element");
   yoke__json_number(json, "interval", s->interval);
   yoke__json_number(json, "step", s->step);
@@ -33,14 +55,17 @@ yoke_status yoke__synth_element_format(const yoke_synth_design* d, yoke_json* js
   yoke__json_number(json, "delay", s->delay);
   yoke__json_integer(json, "order", (int64_t)s->order);
   yoke__json_boolean(json, "transparent", s->is_transparent);
-  yoke__json_begin_array(json, "coefficients");
-  for (size_t i = 0; i <= s->order; i++) {
-    yoke__json_number(json, NULL, d->element.c[i]);
+  if (is_general) {
+    write_model(json, &d->model);
+  } else {
+    write_list(json, "coefficients", s->order + 1, d->element.c);
   }
-  yoke__json_end_array(json);
   yoke__json_number(json, "gamma", d->gamma);
   yoke__json_number(json, "direct_gain", d->direct_gain);
   yoke__json_number(json, "largest_gain", d->largest_gain);
+  if (is_general) {
+    yoke__json_number(json, "model_gamma", d->model_gamma);
+  }
   yoke__json_end_object(json);
   return yoke__json_finish(json);
 }
@@ -70,15 +95,24 @@ static yoke_status read_number(const json_t* from, const char* key, double* to,
   return YOKE_OK;
 }
 
-static yoke_status check_keys(json_t* root, const yoke_sink* sink) {
+static bool is_among(const char* key, const char* const list[], size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    if (strcmp(key, list[i]) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static yoke_status check_keys(json_t* root, bool is_general, const yoke_sink* sink) {
   const char* key;
   json_t* value;
   json_object_foreach(root, key, value) {
-    size_t i = 0;
-    while (i < YOKE_COUNT(keys) && strcmp(key, keys[i]) != 0) {
-      i++;
-    }
-    if (i == YOKE_COUNT(keys)) {
+    const bool is_known =
+        is_among(key, keys, YOKE_COUNT(keys)) ||
+        (is_general ? is_among(key, keys_of_model, YOKE_COUNT(keys_of_model))
+                    : is_among(key, keys_of_cascade, YOKE_COUNT(keys_of_cascade)));
+    if (!is_known) {
       return yoke_fail(sink, YOKE_BAD_INPUT, "unknown key '%.80s' in an element file", key);
     }
   }
@@ -95,17 +129,18 @@ static yoke_status check_format(json_t* root, const yoke_sink* sink) {
     return yoke_fail(sink, YOKE_BAD_INPUT,
                      "version %g of a coupling element, this program reads version 1", version);
   }
-  return check_keys(root, sink);
+  return YOKE_OK;
 }
 
-static yoke_status read_settings(const json_t* root, yoke_synth_settings* s,
-                                 const yoke_sink* sink) {
+static yoke_status read_settings(json_t* root, yoke_synth_settings* s, const yoke_sink* sink) {
   const char* recipe = yoke__json_find_text(root, "recipe", "");
   const json_t* transparent = json_object_get(root, "transparent");
   double order = 0.0;
-  if (!yoke__synth_recipe_find(recipe, &s->recipe)) {
-    return yoke_fail(sink, YOKE_BAD_INPUT, "expected 'recipe': T, L or custom, found '%.80s'",
-                     recipe);
+  const bool is_found = yoke__synth_recipe_find(recipe, &s->recipe);
+  YOKE_TRY(check_keys(root, is_found && s->recipe == YOKE_RECIPE_GENERAL, sink));
+  if (!is_found) {
+    return yoke_fail(sink, YOKE_BAD_INPUT,
+                     "expected 'recipe': T, L, custom or general, found '%.80s'", recipe);
   }
   if (!json_is_boolean(transparent)) {
     return yoke_fail(sink, YOKE_BAD_INPUT, "expected 'transparent': true or false");
@@ -127,22 +162,38 @@ static yoke_status read_settings(const json_t* root, yoke_synth_settings* s,
   return yoke__synth_settings_check(s, sink);
 }
 
-static yoke_status read_coefficients(const json_t* root, size_t n, double c[],
-                                     const yoke_sink* sink) {
-  const json_t* list = json_object_get(root, "coefficients");
+// n numbers; `meaning` of n: "order + 1 = 5".
+static yoke_status read_list(const json_t* list, const char* key, const char* meaning, size_t n,
+                             double to[], const yoke_sink* sink) {
   if (!json_is_array(list) || json_array_size(list) != n) {
-    return yoke_fail(sink, YOKE_BAD_INPUT,
-                     "expected 'coefficients': a list of order + 1 = %zu numbers, found %zu", n,
-                     json_array_size(list));
+    return yoke_fail(sink, YOKE_BAD_INPUT, "expected '%s': a list of %s%zu numbers, found %zu", key,
+                     meaning, n, json_array_size(list));
   }
   for (size_t i = 0; i < n; i++) {
     const json_t* v = json_array_get(list, i);
     if (!json_is_number(v)) {
-      return yoke_fail(sink, YOKE_BAD_INPUT, "expected numbers in 'coefficients'");
+      return yoke_fail(sink, YOKE_BAD_INPUT, "expected numbers in '%s'", key);
     }
-    c[i] = json_number_value(v);
+    to[i] = json_number_value(v);
   }
   return YOKE_OK;
+}
+
+static yoke_status read_model(const json_t* root, size_t n, yoke_synth_model* m,
+                              const yoke_sink* sink) {
+  const json_t* rows = json_object_get(root, "A");
+  m->n = n;
+  if (!json_is_array(rows) || json_array_size(rows) != n) {
+    return yoke_fail(sink, YOKE_BAD_INPUT,
+                     "expected 'A': a list of order = %zu rows of as many numbers, found %zu", n,
+                     json_array_size(rows));
+  }
+  for (size_t i = 0; i < n; i++) {
+    YOKE_TRY(read_list(json_array_get(rows, i), "A", "rows of order = ", n, m->A + i * n, sink));
+  }
+  YOKE_TRY(read_list(json_object_get(root, "B"), "B", "order = ", n, m->B, sink));
+  YOKE_TRY(read_list(json_object_get(root, "C"), "C", "order = ", n, m->C, sink));
+  return read_number(root, "D", &m->D, sink);
 }
 
 static yoke_status check_constraints(const yoke_synth_settings* s, const double c[],
@@ -175,13 +226,25 @@ static yoke_status check_figure(const json_t* root, const char* key, double* fig
   return YOKE_OK;
 }
 
-static yoke_status read_design(json_t* root, yoke_synth_design* d, const yoke_sink* sink) {
+static yoke_status read_lead(const json_t* root, yoke_synth_design* d, const yoke_sink* sink) {
   double c[YOKE_SYNTH_ORDER_MAX + 1] = {0};
-  YOKE_TRY(check_format(root, sink));
-  YOKE_TRY(read_settings(root, &d->settings, sink));
-  YOKE_TRY(read_coefficients(root, d->settings.order + 1, c, sink));
+  const size_t n = d->settings.order;
+  if (d->settings.recipe == YOKE_RECIPE_GENERAL) {
+    YOKE_TRY(read_model(root, n, &d->model, sink));
+    YOKE_TRY(yoke__synth_assess_model(d, sink));
+    return check_figure(root, "model_gamma", &d->model_gamma, FIGURES, sink);
+  }
+  YOKE_TRY(read_list(json_object_get(root, "coefficients"), "coefficients", "order + 1 = ", n + 1,
+                     c, sink));
   YOKE_TRY(check_constraints(&d->settings, c, sink));
   yoke__synth_assess(d, c);
+  return YOKE_OK;
+}
+
+static yoke_status read_design(json_t* root, yoke_synth_design* d, const yoke_sink* sink) {
+  YOKE_TRY(check_format(root, sink));
+  YOKE_TRY(read_settings(root, &d->settings, sink));
+  YOKE_TRY(read_lead(root, d, sink));
   YOKE_TRY(check_figure(root, "direct_gain", &d->direct_gain, CLOSE, sink));
   YOKE_TRY(check_figure(root, "gamma", &d->gamma, FIGURES, sink));
   return check_figure(root, "largest_gain", &d->largest_gain, FIGURES, sink);

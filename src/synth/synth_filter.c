@@ -87,6 +87,33 @@ yoke_status yoke__synth_filter_init(yoke_synth_filter* self, yoke_synth_system K
   return status < 0 ? yoke_fail(sink, status, "%s", yoke_status_text(status)) : status;
 }
 
+double complex yoke__synth_filter_response(const yoke_synth_filter* self, double complex z) {
+  // (z I - A) x = B from the last row up; the two rows of a pair of poles together
+  double complex x[YOKE_SYNTH_ORDER_MAX] = {0}, y = self->D;
+  for (size_t i = self->n; i-- > 0;) {
+    const size_t first = self->first[i];
+    double complex r[2] = {self->B[first], self->B[i]};
+    for (size_t k = i + 1; k < self->n; k++) {
+      r[0] += self->A[first][k] * x[k];
+      r[1] += self->A[i][k] * x[k];
+    }
+    if (first == i) {
+      x[i] = r[1] / (z - self->A[i][i]);
+    } else {
+      const double complex a = z - self->A[first][first], d = z - self->A[i][i];
+      const double b = self->A[first][i], c = self->A[i][first];
+      const double complex det = a * d - b * c;
+      x[i] = (a * r[1] + c * r[0]) / det;
+      x[first] = (d * r[0] + b * r[1]) / det;
+      i = first;
+    }
+  }
+  for (size_t i = 0; i < self->n; i++) {
+    y += self->C[i] * x[i];
+  }
+  return y;
+}
+
 size_t yoke__synth_filter_cost(const yoke_synth_filter* self) {
   size_t cost = 2 * self->n + 1;
   for (size_t i = 0; i < self->n; i++) {

@@ -4,15 +4,23 @@
 //
 // The triangle halves the work of a full A: n (n + 1) / 2 multiply-adds, one more per pair of complex poles, and 2 n + 1 for B, C, D: 57 for
 // n = 8. The transformation to it is orthogonal, so that nothing is lost, however close the poles are (a modal form would). As the
-// filters of synth_element.h it can be asked for an output as often as needed: `output` changes nothing. No heap.
+// cascade of synth_element.h it can be asked for an output as often as needed: `output` changes nothing. No heap.
 //
 // Source: HINF specification 8.1 (Tustin); Golub and Van Loan, Matrix Computations, 4th ed., section 7.4.
 #ifndef YOKE_SYNTH_FILTER_H
 #define YOKE_SYNTH_FILTER_H
 
-#include "synth/synth_element.h"
+#include <complex.h>
+
 #include "synth/synth_system.h"
 #include "yoke/message.h"
+
+#define YOKE_SYNTH_ORDER_MAX 8  // states of a lead
+
+// a b + c; a test counts them by its own definition.
+#ifndef YOKE_SYNTH_MULTIPLY_ADD
+#define YOKE_SYNTH_MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
+#endif
 
 // The coefficients; constant during a run.
 typedef struct yoke_synth_filter {
@@ -32,6 +40,8 @@ typedef struct yoke_synth_filter_state {
 // used). Takes memory while it runs. YOKE_BAD_INPUT with a message: more signals or states (YOKE_SYNTH_ORDER_MAX), not stable, h not above 0.
 yoke_status yoke__synth_filter_init(yoke_synth_filter* self, yoke_synth_system K, double h,
                                     const yoke_sink* sink);
+// The transfer function at z. NaN or infinite at a pole.
+double complex yoke__synth_filter_response(const yoke_synth_filter* self, double complex z);
 // Multiply-adds of a step with its output.
 size_t yoke__synth_filter_cost(const yoke_synth_filter* self);
 

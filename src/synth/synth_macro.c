@@ -85,7 +85,7 @@ static double* own_of(const runner* r, double z[], size_t i) {
 
 static yoke_synth_lead lead_of(const runner* r, double z[], size_t i) {
   yoke_synth_lead lead = {0};
-  memcpy(lead.w, own_of(r, z, i), r->loop->element->n * sizeof(double));
+  memcpy(lead.x, own_of(r, z, i), r->loop->element->n * sizeof(double));
   return lead;
 }
 
@@ -165,7 +165,7 @@ static void remember(runner* r, double z[], size_t j) {
       yoke_synth_smoother smoother = smoother_of(r, z, i);
       yoke__synth_lead_step(loop->element, &lead, r->w[i]);
       yoke__synth_smoother_step(loop->element, &smoother, r->held[i]);
-      memcpy(own, lead.w, loop->element->n * sizeof(double));
+      memcpy(own, lead.x, loop->element->n * sizeof(double));
       memcpy(own + loop->element->n, smoother.s, sizeof smoother.s);
     }
     if (j == 0 && n_late > 0) {

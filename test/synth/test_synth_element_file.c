@@ -21,7 +21,10 @@ static void test_round_trip(void** state) {
   char path[512];
   check_ok(yoke__temp_create(&temp, &err.sink));
   yoke__os_path_join(yoke__temp_path(temp), "element.json", path, sizeof path);
-  for (yoke_synth_recipe recipe = YOKE_RECIPE_T; recipe <= YOKE_RECIPE_L; recipe++) {
+  for (yoke_synth_recipe recipe = YOKE_RECIPE_T; recipe <= YOKE_RECIPE_GENERAL; recipe++) {
+    if (recipe == YOKE_RECIPE_CUSTOM) {
+      continue;
+    }
     const yoke_synth_design d = design_of(recipe);
     yoke_synth_design back;
     check_ok(yoke__synth_element_write(path, &d, &err.sink));
@@ -37,7 +40,9 @@ static void test_round_trip(void** state) {
     assert_true(back.settings.delay == d.settings.delay);
     assert_true(back.settings.is_transparent == d.settings.is_transparent);
     assert_true(back.gamma == d.gamma && back.direct_gain == d.direct_gain);
-    assert_true(back.largest_gain == d.largest_gain);
+    assert_true(back.largest_gain == d.largest_gain && back.net_delay == d.net_delay);
+    assert_memory_equal(&back.model, &d.model, sizeof d.model);
+    assert_true(back.model_gamma == d.model_gamma && back.settings.order == d.settings.order);
   }
   yoke__temp_remove(&temp);
 }
@@ -51,13 +56,16 @@ static void test_missing_file(void** state) {
 }
 
 // The text of a good file with one piece replaced.
-static void refuse(const char* from, const char* to, const char* message) {
-  const yoke_synth_design d = design_of(YOKE_RECIPE_T);
+static void refuse_of(yoke_synth_recipe recipe, const char* from, const char* to,
+                      const char* message) {
+  const yoke_synth_design d = design_of(recipe);
   yoke_json json = {0};
   yoke_synth_design back;
   check_ok(yoke__synth_element_format(&d, &json));
   const char* at = strstr(json.text.bytes, from);
-  assert_non_null(at);
+  if (at == NULL) {
+    fail_msg("no %s in %s", from, json.text.bytes);
+  }
   char text[4096];
   snprintf(text, sizeof text, "%.*s%s%s", (int)(at - json.text.bytes), json.text.bytes, to,
            at + strlen(from));
@@ -74,6 +82,14 @@ static void refuse(const char* from, const char* to, const char* message) {
   assert_int_equal(back.settings.order, 0);
 }
 
+static void refuse(const char* from, const char* to, const char* message) {
+  refuse_of(YOKE_RECIPE_T, from, to, message);
+}
+
+static void refuse_general(const char* from, const char* to, const char* message) {
+  refuse_of(YOKE_RECIPE_GENERAL, from, to, message);
+}
+
 static void test_malformed(void** state) {
   (void)state;
   refuse("{", "[", "e.json:");
@@ -82,7 +98,8 @@ static void test_malformed(void** state) {
   refuse("\"pole\"", "\"poles\"", "unknown key 'poles'");
   refuse("\"pole\": 300,", "", "expected 'pole': a number");
   refuse("\"delay\": 0", "\"delay\": \"0\"", "expected 'delay': a number");
-  refuse("\"recipe\": \"T\"", "\"recipe\": \"X\"", "expected 'recipe': T, L or custom, found 'X'");
+  refuse("\"recipe\": \"T\"", "\"recipe\": \"X\"",
+         "expected 'recipe': T, L, custom or general, found 'X'");
   refuse("\"transparent\": true", "\"transparent\": 1", "expected 'transparent': true or false");
   refuse("\"order\": 4", "\"order\": 4.5", "expected 'order': a whole number from 1 to 8");
   refuse("\"order\": 4", "\"order\": 400", "expected 'order': a whole number from 1 to 8");
@@ -110,6 +127,38 @@ static void test_contradictions(void** state) {
   refuse("\"band_frequency\": 3", "\"band_frequency\": 4", "'gamma' contradicts the coefficients");
 }
 
+static void test_general(void** state) {
+  (void)state;
+  refuse_general("\"A\": [", "\"coefficients\": [1], \"A\": [", "unknown key 'coefficients'");
+  refuse("\"coefficients\"", "\"A\"", "unknown key 'A'");
+  refuse_general("\"model_gamma\"", "\"gamma_of_model\"", "unknown key 'gamma_of_model'");
+  refuse_general("\"recipe\": \"general\"", "\"recipe\": \"L\"", "unknown key 'A'");
+  refuse_general("\"order\": 6", "\"order\": 7", "expected an order n from 1 to 6, found 7");
+  refuse_general("\"order\": 6", "\"order\": 5",
+                 "expected 'A': a list of order = 5 rows of as many numbers, found 6");
+  refuse_general("\"A\": [", "\"A\": [1, ", "expected 'A': a list of order = 6 rows");
+  refuse_general("\"A\": [\n    [", "\"A\": [[1, ",
+                 "expected 'A': a list of rows of order = 6 numbers, found 7");
+  refuse_general("\"A\": [\n    [", "\"A\": [1, [", "expected 'A'");
+  refuse_general("\"B\": [", "\"B\": [null, ",
+                 "expected 'B': a list of order = 6 numbers, found 7");
+  refuse_general("\"C\": [", "\"C\": 1, \"x\": [", "unknown key 'x'");
+  refuse_general("\"D\": 0", "\"D\": NaN", "e.json");
+  refuse_general("\"D\": 0", "\"D\": \"0\"", "expected 'D': a number");
+  refuse_general("\"D\": 0", "\"D\": 1e-6", "the lead misses gain 1 at frequency 0 by 1e-06");
+  refuse_general("\"A\": [\n    [-", "\"A\": [[9999", "only a stable element can run");
+  refuse_general("\"delay\": 0", "\"delay\": 0.05", "recipe general knows no delay");
+  refuse_general("\"transparent\": false", "\"transparent\": true", "is not transparent");
+  refuse_general("\"pole\": 500", "\"pole\": 400", "the smoother at f2 = 100 Hz has poles");
+  refuse_general("\"pole\": 500", "\"pole\": 450", "expected all right of -P = -450 rad/s");
+  refuse_general("\"band_frequency\": 3", "\"band_frequency\": 30", "carries frequencies below");
+  refuse_general("\"band_frequency\": 3", "\"band_frequency\": 4",
+                 "'model_gamma' contradicts the coefficients");
+  refuse_general("\"step\": 0.001", "\"step\": 0.0005",
+                 "'direct_gain' contradicts the coefficients");
+  refuse_general("\"gamma\": 0.0", "\"gamma\": 0.1", "'gamma' contradicts the coefficients");
+}
+
 static void test_times(void** state) {
   (void)state;
   const yoke_synth_design d = design_of(YOKE_RECIPE_T);
@@ -130,7 +179,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_round_trip), cmocka_unit_test(test_missing_file),
       cmocka_unit_test(test_malformed),  cmocka_unit_test(test_contradictions),
-      cmocka_unit_test(test_times),
+      cmocka_unit_test(test_general),    cmocka_unit_test(test_times),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

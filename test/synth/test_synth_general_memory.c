@@ -2,7 +2,7 @@
 #include "base/base_message.h"
 #include "support/check.h"
 #include "support/failing_heap.h"
-#include "synth/synth_filter.h"
+#include "synth/synth_design.h"
 #include "synth/synth_plant.h"
 #include "synth/synth_reduce.h"
 
@@ -35,22 +35,30 @@ static yoke_status make_all(void) {
   return status;
 }
 
-static void check_all_requests(bool fails_onwards) {
+// False: there are no more than k requests.
+static bool check_request(yoke_status (*make)(void), long k, bool fails_onwards) {
+  err.text[0] = '\0';
+  heap = (failing_heap){.is_on = true, .fails_at = k, .fails_onwards = fails_onwards};
+  const yoke_status status = make();
+  heap.is_on = false;
+  if (heap.n_blocks != 0) {
+    fail_msg("%ld blocks left when request %ld fails", heap.n_blocks, k);
+  }
+  if (heap.n_requests <= k) {
+    check_ok(status);
+    return false;
+  }
+  if (status != YOKE_NO_MEMORY || err.text[0] == '\0') {
+    fail_msg("request %ld failed: status %d, '%s'", k, status, err.text);
+  }
+  return true;
+}
+
+static void check_all_requests(yoke_status (*make)(void), bool fails_onwards) {
   for (long k = 0; k < 20000; k++) {
-    err.text[0] = '\0';
-    heap = (failing_heap){.is_on = true, .fails_at = k, .fails_onwards = fails_onwards};
-    const yoke_status status = make_all();
-    heap.is_on = false;
-    if (heap.n_blocks != 0) {
-      fail_msg("%ld blocks left when request %ld fails", heap.n_blocks, k);
-    }
-    if (heap.n_requests <= k) {
-      check_ok(status);
+    if (!check_request(make, k, fails_onwards)) {
       print_message("%ld requests\n", k);
       return;
-    }
-    if (status != YOKE_NO_MEMORY || err.text[0] == '\0') {
-      fail_msg("request %ld failed: status %d, '%s'", k, status, err.text);
     }
   }
   fail_msg("too many requests");
@@ -58,12 +66,40 @@ static void check_all_requests(bool fails_onwards) {
 
 static void test_one_fails(void** state) {
   (void)state;
-  check_all_requests(false);
+  check_all_requests(make_all, false);
 }
 
 static void test_all_fail(void** state) {
   (void)state;
-  check_all_requests(true);
+  check_all_requests(make_all, true);
+}
+
+static yoke_synth_design design;
+
+static yoke_status design_all(void) {
+  const yoke_synth_settings s = yoke__synth_settings_default(YOKE_RECIPE_GENERAL, 0.05, 1e-3);
+  return yoke__synth_design(&s, YOKE_SYNTH_SWEEPS, &design, &err.sink);
+}
+
+static yoke_status assess(void) {
+  return yoke__synth_assess_model(&design, &err.sink);
+}
+
+// Recipe general: every request of what follows the search; some of the search and all that come last.
+static void test_recipe(void** state) {
+  (void)state;
+  heap = (failing_heap){.is_on = true, .fails_at = -1};
+  check_ok(design_all());
+  heap.is_on = false;
+  const long n = heap.n_requests;
+  check_all_requests(assess, false);
+  for (long k = 0; k < n - 40; k += n / 30) {
+    assert_true(check_request(design_all, k, true));
+  }
+  for (long k = n - 40; k < n; k++) {
+    assert_true(check_request(design_all, k, false));
+  }
+  print_message("%ld requests\n", n);
 }
 
 #endif
@@ -73,6 +109,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_one_fails),
       cmocka_unit_test(test_all_fail),
+      cmocka_unit_test(test_recipe),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 #else
