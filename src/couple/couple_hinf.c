@@ -108,15 +108,21 @@ static yoke_status find_delay(const yoke_coupling_setup* setup, double* delay,
   return YOKE_OK;
 }
 
-// The element of a file for other times. A transparent one is a filter in units of its interval; any other one has the smoother
-// and the poles of its signals, and they stay.
+// The element of a file for other times. A transparent one is a filter in units of its interval; a general one has poles that the step
+// allows, those of its smoother too; any other one has the smoother and the poles of its signals, and they stay.
 static yoke_status redesign(yoke_synth_settings settings, const yoke_coupling_setup* setup,
                             double delay, yoke_synth_design* design, const yoke_sink* sink) {
-  const double by = settings.is_transparent ? settings.interval / setup->interval : 1;
+  const double step = setup->sinks[0].step;
+  const double by_interval = settings.interval / setup->interval, by_step = settings.step / step;
+  if (settings.recipe == YOKE_RECIPE_GENERAL) {
+    settings.smoother_hz *= fmin(by_interval, by_step);
+    settings.pole *= by_step;
+  } else if (settings.is_transparent) {
+    settings.smoother_hz *= by_interval;
+    settings.pole *= by_interval;
+  }
   settings.interval = setup->interval;
-  settings.step = setup->sinks[0].step;
-  settings.smoother_hz *= by;
-  settings.pole *= by;
+  settings.step = step;
   settings.delay = delay;
   return yoke__synth_design(&settings, YOKE_SYNTH_SWEEPS, design, sink);
 }

@@ -6,6 +6,7 @@
 
 #include "base/base_message.h"
 #include "support/check.h"
+#include "support/counting_heap.h"
 #include "synth/synth_design.h"
 #include "synth/synth_element_file.h"
 
@@ -22,6 +23,10 @@ typedef struct fixture {
   yoke_coupling_sink sink;
   yoke_coupling_setup setup;
 } fixture;
+
+// What all tests run with: NULL, or the file of a general element.
+static const char* element_file;
+static int64_t max_delay = 2;
 
 static void set_up(fixture* f, int64_t delay) {
   memset(f, 0, sizeof *f);
@@ -41,6 +46,7 @@ static void set_up(fixture* f, int64_t delay) {
       .n_sends = f->n_sends,
       .delays = f->delays,
   };
+  f->files[0] = element_file;
   assert_true(yoke__couple_hinf.size(&f->setup) <= sizeof f->memory);
 }
 
@@ -173,7 +179,7 @@ static void test_saved(void** state) {
   static unsigned char image[4096];
   fixture f, g;
   double u[M], v[M];
-  for (int64_t delay = 0; delay < 3; delay += 2) {
+  for (int64_t delay = 0; delay <= max_delay; delay += 2) {
     open_hinf(&f, delay);
     open_hinf(&g, delay);
     for (int64_t k = 0; k < 10; k++) {
@@ -221,7 +227,7 @@ static void test_HI_14_restart(void** state) {
 // the next; then its steps are those of an element that has run all the time, after a few exchanges to 1 % of the range.
 static void test_HI_14_takes_over(void** state) {
   (void)state;
-  for (int64_t delay = 0; delay < 3; delay += 2) {
+  for (int64_t delay = 0; delay <= max_delay; delay += 2) {
     fixture f, kept;
     double u[M], v[M], settled = 0;
     open_hinf(&f, delay);
@@ -292,13 +298,14 @@ static void test_refusals(void** state) {
   expect_refusal(&f, "no-such-file.json");
 }
 
-// The element of a file at half the steps, as a companion of the error band runs it: the band stays. Recipe T is a filter in
-// units of its interval, L has the smoother and the poles of its signals. Another file there is refused, as in a run.
+// The element of a file at half the steps, as a companion of the error band runs it: the band stays. Recipes T
+// and general are filters in units of their interval, L has the smoother and the poles of its signals. Another file there is refused, as in a run.
 static void test_companion_redesigns(void** state) {
   (void)state;
-  for (int is_low = 0; is_low < 2; is_low++) {
-    yoke_synth_settings s =
-        yoke__synth_settings_default(is_low ? YOKE_RECIPE_L : YOKE_RECIPE_T, DT, H);
+  static const yoke_synth_recipe recipes[] = {YOKE_RECIPE_T, YOKE_RECIPE_L, YOKE_RECIPE_GENERAL};
+  for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++) {
+    const bool is_low = recipes[i] == YOKE_RECIPE_L;
+    yoke_synth_settings s = yoke__synth_settings_default(recipes[i], DT, H);
     s.band_hz = 2;
     s.smoother_hz = is_low ? 80 : s.smoother_hz;
     yoke_synth_design of_file, wanted;
@@ -322,7 +329,80 @@ static void test_companion_redesigns(void** state) {
     yoke__couple_hinf.health(f.memory, health);
     check_relative(health[0], wanted.gamma, 1e-12);
     check_relative(health[1], wanted.largest_gain, 1e-12);
+    if (wanted.model.n > 0) {
+      // all times are halved but the period of the band
+      assert_true(wanted.settings.pole == 1000 && wanted.optimum.norm < of_file.optimum.norm);
+    }
   }
+}
+
+// A test with a general element, of a file; it knows no delay.
+static int use_general(void** state) {
+  (void)state;
+  yoke_synth_settings s = yoke__synth_settings_default(YOKE_RECIPE_GENERAL, DT, H);
+  yoke_synth_design design;
+  check_ok(yoke__synth_design(&s, YOKE_SYNTH_SWEEPS, &design, NULL));
+  check_ok(yoke__synth_element_write("general.json", &design, NULL));
+  element_file = "general.json";
+  max_delay = 0;
+  return 0;
+}
+
+static int use_any(void** state) {
+  (void)state;
+  element_file = NULL;
+  max_delay = 2;
+  return 0;
+}
+#define GENERAL(test)                                                                              \
+  { #test ", general", test, use_general, use_any, NULL }
+
+// A constant stays from the first call on. A ramp is as late as its design says: slope 0 is not part of it.
+static void test_general_ramp(void** state) {
+  (void)state;
+  fixture f;
+  yoke_synth_design design;
+  double u[M], mean = 0;
+  check_ok(yoke__synth_element_read(element_file, &design, NULL));
+  open_hinf(&f, 0);
+  for (int64_t k = 0; k < 20; k++) {
+    run_interval(&f, k, constant, u);
+    for (int j = 0; j < M; j++) {
+      check_near(u[j], 3.25, 1e-9);
+    }
+  }
+  open_hinf(&f, 0);
+  for (int64_t k = 0; k < 200; k++) {
+    run_interval(&f, k, ramp, u);
+    mean = 0;
+    for (int j = 0; j < M; j++) {
+      mean += (u[j] - ramp((double)k * DT + j * H)) / M;
+    }
+  }
+  // the ramp rises by 2 a second
+  check_near(-mean / 2, design.net_delay, 1e-7);
+  assert_true(fabs(design.net_delay) > 1e-5);
+}
+
+static void test_general_delay(void** state) {
+  (void)state;
+  fixture f;
+  set_up(&f, 1);
+  expect_refusal(&f, "the element is for a delay of 0 s, that of the connection is 0.05 s");
+}
+
+// No heap in the step.
+static void test_general_heap(void** state) {
+  (void)state;
+  fixture f;
+  double u[M];
+  check_heap_is_counted();
+  open_hinf(&f, 0);
+  const long before = atomic_load(&n_heap_calls);
+  for (int64_t k = 0; k < 20; k++) {
+    run_interval(&f, k, slow_sine, u);
+  }
+  assert_int_equal(atomic_load(&n_heap_calls), before);
 }
 
 int main(void) {
@@ -336,6 +416,13 @@ int main(void) {
       cmocka_unit_test(test_saturation),
       cmocka_unit_test(test_refusals),
       cmocka_unit_test(test_companion_redesigns),
+      GENERAL(test_general_ramp),
+      GENERAL(test_general_delay),
+      GENERAL(test_general_heap),
+      GENERAL(test_parts),
+      GENERAL(test_saved),
+      GENERAL(test_HI_14_restart),
+      GENERAL(test_HI_14_takes_over),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
