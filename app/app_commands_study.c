@@ -328,7 +328,7 @@ const yoke_command yoke__command_analyse = {
 
 // ---- synth
 
-static const char* const recipe_names[] = {"T", "L", "custom", NULL};
+static const char* const recipe_names[] = {"T", "L", "custom", "general", NULL};
 
 static const yoke_operand synth_operands[] = {
     {"SYSTEM", false, YOKE_ARGUMENT_FILE, "A system file."},
@@ -340,17 +340,19 @@ static const yoke_option synth_options[] = {
      "Design for this connection, for example 'left.f -> right.f'."},
     {"recipe", "NAME", false, YOKE_ARGUMENT_CHOICE, recipe_names,
      "T: robust, with much gain, for loops with feedthrough. L: low gain, for noisy signals and "
-     "delays. custom: with --pole and --smoother of your own. The default is L with a delay, else "
-     "T."},
+     "delays. custom: with --pole and --smoother of your own. general: the optimum, for loops "
+     "without feedthrough. The default is L with a delay, else T."},
     {"band", "HZ", false, YOKE_ARGUMENT_TEXT, NULL,
      "Frequency up to which the error matters. The default is 0.15 over the exchange interval, of "
      "recipe L 3 Hz."},
     {"pole", "RAD/S", false, YOKE_ARGUMENT_TEXT, NULL,
-     "Recipe custom: the poles of the lead at the sender."},
+     "Recipe custom: the poles of the lead at the sender. Recipe general: all poles lie right of "
+     "-RAD/S; the default is 0.5 over the step of the calls."},
     {"smoother", "HZ", false, YOKE_ARGUMENT_TEXT, NULL,
-     "Recipe custom: the frequency of the smoother at the receiver."},
+     "Recipe custom, general: the frequency of the smoother at the receiver."},
     {"order", "N", false, YOKE_ARGUMENT_TEXT, NULL,
-     "Recipe custom: the order of the lead, 1 to 8. The default is 4."},
+     "Recipe custom: the order of the lead, 1 to 8. The default is 4. Recipe general: the states "
+     "that are kept, 1 to 6. The default is all."},
     {"delay", "SECONDS", false, YOKE_ARGUMENT_TEXT, NULL,
      "Design for this delay instead of that of the connection."},
     {"interval", "SECONDS", false, YOKE_ARGUMENT_TEXT, NULL,

@@ -9,6 +9,16 @@
 
 // ---- the element
 
+// Of recipe general: gamma on its way from the optimum to what is written, and what the optimum does not ask for.
+static void print_optimum(const yoke_synth_design* d) {
+  printf("optimum for a model of the hold: gamma %.4g, lowest pole at Re = %.4g rad/s; with %zu "
+         "states "
+         "and gain 1 at frequency 0: %.4g\n",
+         d->optimum.norm, d->optimum.least_real, d->settings.order, d->model_gamma);
+  printf("a slow signal arrives %.3g ms %s: only the other recipes make that 0\n",
+         1e3 * fabs(d->net_delay), d->net_delay < 0 ? "early" : "late");
+}
+
 static void print_design(const yoke_synth_study* s) {
   const yoke_synth_settings* set = &s->design.settings;
   printf("%s, %s\n", s->system, s->subject);
@@ -17,13 +27,17 @@ static void print_design(const yoke_synth_study* s) {
   }
   printf("exchange every %g s, calls every %g s, delay %g s\n\n", set->interval, set->step,
          set->delay);
-  printf("element %s: recipe %s, f2 %.4g Hz, a %.4g rad/s, order %zu, band %.3g Hz\n", s->file,
-         yoke__synth_recipe_name(set->recipe), set->smoother_hz, set->pole, set->order,
-         set->band_hz);
+  const bool is_general = s->design.model.n > 0;
+  printf("element %s: recipe %s, f2 %.4g Hz, %s%.4g rad/s, order %zu, band %.3g Hz\n", s->file,
+         yoke__synth_recipe_name(set->recipe), set->smoother_hz,
+         is_general ? "poles right of -" : "a ", set->pole, set->order, set->band_hz);
   printf("gamma %.4g (largest weighted error), D1 D2 %.4g%s\n", s->design.gamma,
          s->design.direct_gain,
          set->is_transparent ? " (a jump passes at the instant of exchange)"
-                             : " (a jump passes later: not for loops with feedthrough)");
+                             : " (a jump does not pass as it is: not for loops with feedthrough)");
+  if (is_general) {
+    print_optimum(&s->design);
+  }
   if (s->design.gamma >= 1) {
     printf("within the band the element is up to %.3g times as far off as no signal at all: take "
            "a smaller --band, or shorten the delay\n",

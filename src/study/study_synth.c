@@ -397,7 +397,8 @@ static yoke_status design(yoke_synth_maker* maker) {
   const bool is_own = !isnan(request->pole) || !isnan(request->smoother_hz) || request->order > 0;
   yoke_synth_recipe recipe = is_own ? YOKE_RECIPE_CUSTOM : usual;
   if (request->recipe != NULL && !yoke__synth_recipe_find(request->recipe, &recipe)) {
-    return fail(maker, "--recipe: expected T, L or custom, found '%.80s'", request->recipe);
+    return fail(maker, "--recipe: expected T, L, custom or general, found '%.80s'",
+                request->recipe);
   }
   // custom: what is not given is that of the usual recipe
   yoke_synth_settings s =

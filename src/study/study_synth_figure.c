@@ -145,6 +145,17 @@ static void json_design(const yoke_synth_study* s, yoke_json* json) {
   yoke__json_number(json, "direct_gain", s->design.direct_gain);
   yoke__json_number(json, "largest_gain", s->design.largest_gain);
   yoke__json_number(json, "noise_gain", s->noise_gain);
+  if (s->design.model.n > 0) {
+    const yoke_synth_optimum* optimum = &s->design.optimum;
+    yoke__json_number(json, "model_gamma", s->design.model_gamma);
+    yoke__json_number(json, "net_delay", s->design.net_delay);
+    yoke__json_begin_object(json, "optimum");
+    yoke__json_number(json, "gamma", optimum->norm);
+    yoke__json_number(json, "gain", optimum->gain);
+    yoke__json_number(json, "least_real", optimum->least_real);
+    yoke__json_number(json, "reduction_bound", optimum->bound);
+    yoke__json_end_object(json);
+  }
   yoke__json_end_object(json);
 }
 

@@ -152,6 +152,39 @@ ends 0 masses.yaml --bond joint --interval 0.02
 has out 'the system has 0.05 s, 0.001 s and 0 s and refuses it'
 is 'no lines to write' test "$(grep -c 'to use it' out)" -eq 0
 
+# ---- recipe general: HINF 7.3 by its defaults, the file, the run, a trust band, analysis
+
+ends 0 ready/masses.yaml --bond joint --recipe general --output ready/general.json
+is 'nothing on stderr' test ! -s err
+has out 'recipe general, f2 100 Hz, poles right of -500 rad/s, order 6, band 3 Hz'
+has out 'gamma 0.02265 (largest weighted error)'
+has out 'optimum for a model of the hold: gamma 0.01127, lowest pole at Re = -49'
+has out 'with 6 states and gain 1 at frequency 0: 0.01389'
+has out 'a slow signal arrives 0.292 ms late'
+is "general: $(percent element 1)" near "$(percent element 1)" 7.17 0.005
+printed=$(sed -n 's/^or: yoke //p' out)
+eval "\"\$yoke\" $printed --trust none --quiet --out general" >run.out 2>err
+is 'the command as advised runs' test $? -eq 0
+is 'the element of the file' grep -q '"gamma": 0.0226' general/summary.json
+ends 0 ready/masses.yaml --bond joint --recipe general --no-run --output again.json --json
+is 'the same file again' cmp ready/general.json again.json
+is 'JSON' python3 -c 'import json
+d = json.load(open("out"))["design"]; e = json.load(open("again.json"))
+assert d["recipe"] == "general" and d["optimum"]["gamma"] < 0.0119 and abs(d["net_delay"] - 2.92e-4) < 1e-6
+assert d["gamma"] == e["gamma"] and d["model_gamma"] == e["model_gamma"] and len(e["A"]) == e["order"] == 6'
+"$yoke" run ready/masses.yaml --set bonds.joint.coupling.element=general.json --trust half --out half >run.out 2>err
+is 'a companion at half the steps redesigns it' grep -q 'compared with half the steps alone' run.out
+"$yoke" analyse ready/masses.yaml --set bonds.joint.coupling.element=general.json --methods file --json >out 2>err
+is 'analysed' test $? -eq 0
+# calls every 0.1 ms: hardly anything of a jump passes, and this loop has feedthrough
+ends 0 ready/masses.yaml --bond joint --recipe general --output fine.json --set units.left.step=1e-4 \
+  --set units.right.step=1e-4 --set units.drive.step=1e-4 --set 'connections[0].exchange=1e-4'
+has out '`coupling: {method: hold, order: 1}` is best'
+is "general at 0.1 ms: $(percent element 1)" near "$(percent element 1)" 23.0 0.05
+# fewer states, when the poles may lie further left
+ends 0 ready/masses.yaml --bond joint --recipe general --order 4 --pole 600 --no-run --output four.json
+has out 'poles right of -600 rad/s, order 4'
+
 # ---- the element at run time: what a run warns of, and what it refuses
 
 runs() { "$yoke" run "$@" --trust none --out run >out 2>err; }
@@ -209,7 +242,7 @@ wrong "no bond 'joimt'; did you mean 'joint'?" masses.yaml --bond joimt
 wrong "no bond 'x', nor any other: name connections with --connection" plain.yaml --bond x
 wrong "did you mean 'left.f -> right.f'?" masses.yaml --connection 'left.g -> right.f'
 wrong 'is an arrow of a bond: name the bond with --bond' masses.yaml --connection 'left.f -> right.f'
-wrong "--recipe: expected T, L or custom, found 'X'" masses.yaml --bond joint --recipe X
+wrong "--recipe: expected T, L, custom or general, found 'X'" masses.yaml --bond joint --recipe X
 wrong 'expected a delay of 0 or more [s], found -1' masses.yaml --bond joint --delay=-1
 wrong 'the exchange interval Dt = 0.0505 s is not a multiple of the step h = 0.001 s' masses.yaml --bond joint --interval 0.0505
 wrong 'an element needs 2 to 1000000 steps in an exchange interval' masses.yaml --bond joint --step 0.05
@@ -217,6 +250,15 @@ wrong "write \`step: 0.001\` at 'right'" plain.yaml --connection 'left.f -> righ
 wrong ' and a delay of 1e+09 s: ' masses.yaml --bond joint --delay 1e9
 wrong 'expected an integer from 1 to 8' masses.yaml --bond joint --order 9
 wrong 'recipe T has the pole a = 300 rad/s' masses.yaml --bond joint --recipe T --pole 30
+wrong 'recipe general knows no delay, found one of 0.1 s: take recipe L' masses.yaml --bond joint --recipe general --delay 0.1
+wrong 'expected an integer from 1 to 8' masses.yaml --bond joint --recipe general --order 0
+wrong 'expected an integer from 1 to 8' masses.yaml --bond joint --recipe general --order 99
+wrong 'expected an order n from 1 to 6, found 8' masses.yaml --bond joint --recipe general --order 8
+wrong 'with 4 states the lead has a pole at Re = -509' masses.yaml --bond joint --recipe general --order 4
+wrong 'the smoother at f2 = 100 Hz has poles at Re = -444.284, left of -P = -400 rad/s' masses.yaml --bond joint --recipe general --pole 400
+wrong 'expected the pole region P above 0 [rad/s], found -5' masses.yaml --bond joint --recipe general --pole=-5
+wrong 'carries frequencies below 10 Hz only: expected a band f_w below that, found 12 Hz' masses.yaml --bond joint --recipe general --band 12
+wrong 'more than 6 steps h in an exchange interval Dt' masses.yaml --bond joint --recipe general --interval 0.005
 wrong 'write `scheme: jacobi`' masses.yaml --bond joint --set scheme=gauss-seidel --set exchange=stale
 wrong 'has a `method` of its own' plain.yaml --connection 'left.f -> right.f' --set 'connections[1].method=hold'
 wrong "unknown option '--bnd'" masses.yaml --bnd joint

@@ -217,7 +217,7 @@ static void test_refusals(void** state) {
   request = request_of();
   request.is_not_run = true;
   request.recipe = "M";
-  expect_refusal(&request, "expected T, L or custom, found 'M'");
+  expect_refusal(&request, "expected T, L, custom or general, found 'M'");
   request.recipe = NULL;
   request.delay = -0.1;
   expect_refusal(&request, "expected a delay of 0 or more [s], found -0.1");
