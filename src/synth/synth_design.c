@@ -105,7 +105,7 @@ static yoke_status check_times(const yoke_synth_settings* s, const yoke_sink* si
 
 // No lead moves the poles of smoother and hold: with Pade's approximant of order 2 at Re = -3 / Dt.
 static yoke_status check_region(const yoke_synth_settings* s, const yoke_sink* sink) {
-  const double per_hz = 2 * PI * YOKE_SYNTH_DAMPING, fast = 3 / s->interval;
+  const double per_hz = YOKE_SYNTH_SMOOTHER_POLE, fast = YOKE_SYNTH_HOLD_POLE / s->interval;
   if (!(fast < s->pole)) {
     return yoke_fail(
         sink, YOKE_BAD_INPUT,

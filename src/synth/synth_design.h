@@ -35,6 +35,9 @@
 #define YOKE_SYNTH_PADE           2     // order of the hold's model
 #define YOKE_SYNTH_PENALTY        1e-4  // eps that the search of its region starts from
 #define YOKE_SYNTH_OPTIMUM_STATES 6     // W_f, hold and smoother
+#define YOKE_SYNTH_HOLD_POLE      3.0   // -Re of the poles of the hold's model, times Dt
+#define YOKE_SYNTH_SMOOTHER_POLE                                                                   \
+  (YOKE_SYNTH_DAMPING * 6.28318530717958648)  // -Re of the smoother's poles, over f2
 
 typedef enum yoke_synth_recipe {
   YOKE_RECIPE_T,

@@ -93,10 +93,10 @@ static void test_recipe(void** state) {
   heap.is_on = false;
   const long n = heap.n_requests;
   check_all_requests(assess, false);
-  for (long k = 0; k < n - 40; k += n / 30) {
+  for (long k = 0; k < n - 150; k += n / 30) {
     assert_true(check_request(design_all, k, true));
   }
-  for (long k = n - 40; k < n; k++) {
+  for (long k = n - 150; k < n; k++) {
     assert_true(check_request(design_all, k, false));
   }
   print_message("%ld requests\n", n);
