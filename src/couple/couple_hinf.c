@@ -124,6 +124,14 @@ static yoke_status redesign(yoke_synth_settings settings, const yoke_coupling_se
   settings.interval = setup->interval;
   settings.step = step;
   settings.delay = delay;
+  // with fewer states poles may leave the region at these times; with all of them there is an element
+  if (settings.recipe == YOKE_RECIPE_GENERAL && settings.order < YOKE_SYNTH_OPTIMUM_STATES) {
+    const yoke_status status = yoke__synth_design(&settings, YOKE_SYNTH_SWEEPS, design, NULL);
+    if (status >= 0) {
+      return status;
+    }
+    settings.order = YOKE_SYNTH_OPTIMUM_STATES;
+  }
   return yoke__synth_design(&settings, YOKE_SYNTH_SWEEPS, design, sink);
 }
 

@@ -405,6 +405,35 @@ static void test_general_heap(void** state) {
   assert_int_equal(atomic_load(&n_heap_calls), before);
 }
 
+// With 5 states there is no element at half the steps, as one with poles right of -P: the companion keeps all 6.
+static void test_general_companion_keeps_states(void** state) {
+  (void)state;
+  yoke_synth_settings s = yoke__synth_settings_default(YOKE_RECIPE_GENERAL, DT, H);
+  yoke_synth_design of_file, wanted;
+  s.order = 5;
+  s.pole = 700;
+  check_ok(yoke__synth_design(&s, YOKE_SYNTH_SWEEPS, &of_file, NULL));
+  check_ok(yoke__synth_element_write("companion.json", &of_file, NULL));
+  s.interval = DT / 2;
+  s.step = H / 2;
+  s.smoother_hz *= 2;
+  s.pole *= 2;
+  assert_int_equal(yoke__synth_design(&s, YOKE_SYNTH_SWEEPS, &wanted, NULL), YOKE_BAD_INPUT);
+  s.order = 6;
+  check_ok(yoke__synth_design(&s, YOKE_SYNTH_SWEEPS, &wanted, NULL));
+
+  fixture f;
+  set_up(&f, 0);
+  f.files[0] = "companion.json";
+  f.setup.interval = DT / 2;
+  f.sink.step = H / 2;
+  f.setup.is_companion = true;
+  check_ok(yoke__couple_hinf.prepare(f.memory, &f.setup, NULL));
+  double health[5];
+  yoke__couple_hinf.health(f.memory, health);
+  check_relative(health[0], wanted.gamma, 1e-12);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_constant_and_ramp),
@@ -416,6 +445,7 @@ int main(void) {
       cmocka_unit_test(test_saturation),
       cmocka_unit_test(test_refusals),
       cmocka_unit_test(test_companion_redesigns),
+      cmocka_unit_test(test_general_companion_keeps_states),
       GENERAL(test_general_ramp),
       GENERAL(test_general_delay),
       GENERAL(test_general_heap),
