@@ -44,7 +44,8 @@ static yoke_status call_once(yoke_trial* r, const double u[], double t, double y
 yoke_status yoke__trial_call(yoke_trial* r, const double u[], size_t k, double y[]) {
   yoke_status status = YOKE_OK;
   for (int64_t i = 0; i < r->n_calls && status >= 0; i++) {
-    status = call_once(r, u, r->at->t + (double)((int64_t)k * r->n_calls + i) * r->call, y);
+    const double since = (double)((int64_t)k * r->n_calls + i) * r->call;
+    status = call_once(r, u, r->at->t + r->at->ran_on + since, y);
   }
   return status;
 }
@@ -65,11 +66,13 @@ static yoke_status add_pulse(yoke_trial* r, size_t j, double d, double weight) {
 }
 
 static yoke_status add_through(yoke_trial* r, size_t j, double d, double weight) {
-  YOKE_TRY(yoke__unit_restore(r->u, r->image, r->image_size));
+  if (r->image != NULL) {
+    YOKE_TRY(yoke__unit_restore(r->u, r->image, r->image_size));
+  }
   memcpy(r->moved, r->at->u, r->m * sizeof *r->moved);
   r->moved[j] += d;
   YOKE_TRY(yoke__unit_set_inputs(r->u, r->moved));
-  YOKE_TRY(r->u->ops->refresh(r->u->self, r->at->t));
+  YOKE_TRY(r->u->ops->refresh(r->u->self, r->at->t + r->at->ran_on));
   YOKE_TRY(yoke__unit_get_outputs(r->u, r->y));
   for (size_t i = 0; i < r->p; i++) {
     r->D[i * r->m + j] += weight * r->y[i];
@@ -110,7 +113,7 @@ static yoke_status respond(yoke_trial* r) {
     }
     const double d = PULSE * fmax(fabs(r->at->u[j]), 1);
     for (int side = 1; side >= -1; side -= 2) {
-      if (!is_algebraic(r)) {
+      if (!is_algebraic(r) && r->image != NULL) {
         YOKE_TRY(add_pulse(r, j, side * d, side / (2 * d)));
       }
       if (r->u->ops->refresh != NULL) {
@@ -118,6 +121,7 @@ static yoke_status respond(yoke_trial* r) {
       }
     }
   }
+  yoke__trial_shaken_responses(r);
   leave_out_rest(r);
   return YOKE_OK;
 }
@@ -423,12 +427,19 @@ bool yoke__difference_continuous(double h, yoke_linear_unit* unit) {
   return is_good;
 }
 
-static const char* why_refused(yoke_status status, const yoke_realisation* found,
-                               yoke_arena* arena) {
+static const char* why_refused(yoke_status status, const yoke_trial* r,
+                               const yoke_realisation* found, yoke_arena* arena) {
   if (status != YOKE_OK) {
     return "it failed in trial steps with slightly moved inputs";
   }
-  char text[160];
+  char text[200];
+  if (r->shaken_error > GOOD) {
+    snprintf(text, sizeof text,
+             "it cannot go back, and what it does when it runs on with its inputs shaken by 1 %% "
+             "does not follow from a linear equation: off by %.2g of its movement",
+             r->shaken_error);
+    return yoke__arena_text(arena, text, strlen(text));
+  }
   snprintf(text, sizeof text,
            "its answers to small pulses at the inputs (%g of their size) are not those of a linear "
            "model of order %d: off by %.2g",
@@ -499,8 +510,9 @@ static yoke_status fill(yoke_trial* r, yoke_arena* room, yoke_arena* arena, yoke
       .D = yoke__arena_array(arena, r->p * r->m, sizeof(double))};
   YOKE_TRY_MEMORY(found.A && found.B && found.C && found.D);
   bool is_found = false;
-  yoke_status status = yoke__trial_states(r, &found, &is_found);
-  if (status >= 0 && !is_found && r->at->n_calls > 1) {
+  const bool is_shaken = r->image == NULL;
+  yoke_status status = is_shaken ? YOKE_OK : yoke__trial_states(r, &found, &is_found);
+  if (status >= 0 && !is_found && !is_shaken && r->at->n_calls > 1) {
     r->n_calls = r->at->n_calls;
     status = respond_over(r, r->lags, room);
   }
@@ -508,12 +520,14 @@ static yoke_status fill(yoke_trial* r, yoke_arena* room, yoke_arena* arena, yoke
   if (yoke__status_is_shortage(status)) {
     return status;
   }
+  found.error = fmax(found.error, r->shaken_error);
   if (!is_found && (status < 0 || found.error > GOOD)) {
-    to->why = why_refused(status, &found, arena);
+    to->why = why_refused(status, r, &found, arena);
     return to->why == NULL ? YOKE_NO_MEMORY : YOKE_OK;
   }
   to->has_model = true;
   to->is_of_pulses = !is_found;
+  to->n_shaken = r->n_run * (size_t)r->n_calls;
   to->error = is_found ? 0 : found.error;
   to->n_states = found.rank;
   to->A = found.A;
@@ -523,7 +537,7 @@ static yoke_status fill(yoke_trial* r, yoke_arena* room, yoke_arena* arena, yoke
   return YOKE_OK;
 }
 
-static yoke_status look_at(const yoke_difference* self, double h, yoke_arena* arena,
+static yoke_status look_at(yoke_difference* self, double h, yoke_arena* arena,
                            yoke_linear_unit* to) {
   const yoke_system_unit* unit = self->unit;
   yoke_trial r = {.at = self,
@@ -533,10 +547,6 @@ static yoke_status look_at(const yoke_difference* self, double h, yoke_arena* ar
                   .m = unit->unit.n_u,
                   .p = unit->unit.n_y,
                   .image_size = yoke__unit_image_size(&unit->unit)};
-  if (r.image_size == 0) {
-    to->why = "it says nothing about its slopes, and cannot go back to try small changes";
-    return YOKE_OK;
-  }
   if (r.m == 0 || r.p == 0 || (unit->unit.info->flags & YOKE_UNIT_PHYSICAL) != 0) {
     to->why = "it says nothing about its slopes";
     return YOKE_OK;
@@ -544,7 +554,7 @@ static yoke_status look_at(const yoke_difference* self, double h, yoke_arena* ar
   const size_t wide = r.m > r.p ? r.m : r.p;
   r.lags = HEIGHT / wide > LEAST_LAGS ? HEIGHT / wide : LEAST_LAGS;
   yoke_arena room = {0};
-  r.image = yoke__arena_take(&room, r.image_size);
+  r.image = r.image_size == 0 ? NULL : yoke__arena_take(&room, r.image_size);
   r.moved = yoke__arena_array(&room, r.m, sizeof(double));
   r.y = yoke__arena_array(&room, r.p, sizeof(double));
   r.noise = yoke__arena_array(&room, r.p, sizeof(double));
@@ -552,17 +562,23 @@ static yoke_status look_at(const yoke_difference* self, double h, yoke_arena* ar
   r.D =
       unit->unit.ops->refresh == NULL ? NULL : yoke__arena_array(&room, r.p * r.m, sizeof(double));
   yoke_status status = yoke__arena_status(&room);
-  if (status >= 0 && yoke__unit_save(r.u, r.image, r.image_size) < 0) {
+  const bool can_return = r.image_size > 0;
+  if (status >= 0 && can_return && yoke__unit_save(r.u, r.image, r.image_size) < 0) {
     to->why = "its state could not be saved for trial steps";
   } else if (status >= 0) {
-    status = respond_over(&r, r.lags, &room);
+    if (!can_return) {
+      r.n_calls = self->n_calls;
+      status = is_algebraic(&r) ? YOKE_OK : yoke__trial_shake(&r, &room);
+    }
+    status = status < 0 ? status : respond_over(&r, r.lags, &room);
     if (status < 0 && !yoke__status_is_shortage(status)) {
       to->why = "it failed in trial steps with slightly moved inputs";
       status = YOKE_OK;
     } else if (status >= 0) {
       status = fill(&r, &room, arena, to);
     }
-    if (yoke__unit_restore(r.u, r.image, r.image_size) < 0) {
+    self->ran_on += (double)r.n_run * (double)r.n_calls * h;
+    if (can_return && yoke__unit_restore(r.u, r.image, r.image_size) < 0) {
       to->has_model = false;
       to->why = "its state could not be restored after trial steps";
     }
@@ -611,7 +627,9 @@ static yoke_status sample(const yoke_linear_unit* from, double h, yoke_arena* ar
 
 yoke_status yoke__difference(yoke_difference* self, double h, yoke_arena* arena,
                              yoke_linear_unit* to) {
-  const bool is_short = self->continuous != NULL && h < self->call * (1 - 1e-9);
+  // a unit that has run on stands elsewhere: it is not tried again
+  const bool is_sampled =
+      self->continuous != NULL && (h < self->call * (1 - 1e-9) || self->ran_on > 0);
   yoke_difference_known* known = self->known;
   while (known != NULL && known->h != h) {
     known = known->next;
@@ -620,8 +638,8 @@ yoke_status yoke__difference(yoke_difference* self, double h, yoke_arena* arena,
     known = yoke__arena_take(self->arena, sizeof *known);
     YOKE_TRY_MEMORY(known);
     *known = (yoke_difference_known){.h = h, .next = self->known};
-    YOKE_TRY(is_short ? sample(self->continuous, h, self->arena, &known->model)
-                      : look_at(self, h, self->arena, &known->model));
+    YOKE_TRY(is_sampled ? sample(self->continuous, h, self->arena, &known->model)
+                        : look_at(self, h, self->arena, &known->model));
     self->known = known;
   }
   const yoke_linear_unit* model = &known->model;
@@ -630,6 +648,7 @@ yoke_status yoke__difference(yoke_difference* self, double h, yoke_arena* arena,
   to->why = model->why;
   to->is_of_pulses = model->is_of_pulses;
   to->error = model->error;
+  to->n_shaken = model->n_shaken;
   to->n_states = n;
   if (model->has_model) {
     // the caller may make them continuous

@@ -31,13 +31,14 @@ typedef struct yoke_difference {
       n_calls;  // that a pulse lasts, where its inputs change less often than it is called: it may sample them at its own pace
   const yoke_linear_unit* continuous;  // found of pulses as long as in the file; NULL: not known
   double call;                         // those [s]: shorter ones show too little of the unit
+  double ran_on;                       // how far a unit that cannot go back has moved [s]
   yoke_arena* arena;                   // keeps what was found: every method asks for the same steps
   yoke_difference_known* known;        // the last one first
 } yoke_difference;
 
 // The model of calls of length h: A, B, C, D of *to; for calls shorter than those of the file from its continuous model. Else it is tried:
-// *to has a model, or `why` there is none. The unit stands afterwards as it did before: it must be
-// able to save its state. Fails only for want of memory.
+// *to has a model, or `why` there is none. The unit stands afterwards as it did before, unless it cannot
+// save its state: then its inputs are shaken while it runs on, and it stays there. Fails only for want of memory.
 yoke_status yoke__difference(yoke_difference* self, double h, yoke_arena* arena,
                              yoke_linear_unit* to);
 // A and B of calls of length h become those of continuous time. False: they cannot.

@@ -4,6 +4,8 @@
 
 #include "study/study_difference.h"
 
+typedef struct yoke_shaken yoke_shaken;
+
 // Work space of one unit.
 typedef struct yoke_trial {
   const yoke_difference* at;
@@ -12,11 +14,14 @@ typedef struct yoke_trial {
   int64_t n_calls;       // of a pulse, and of the model
   size_t m, p, lags, n;  // inputs, outputs, blocks of H, responses that are needed
   size_t* offsets;       // lags: of the rows and columns of H, in calls; 0, 1, ... or growing apart
-  void* image;
+  void* image;           // where the unit stood; NULL: it cannot go back, and is shaken
   size_t image_size;
   double *moved, *y, *h;  // h: n blocks of p x m
   double* noise;          // p: what round-off makes of a response
   double* D;              // NULL: not known
+  size_t n_run;           // pulses' lengths that a unit without an image has run on
+  yoke_shaken* shaken;    // what that showed; NULL: nothing yet
+  double shaken_error;    // and how well an equation foretells it, relative
 } yoke_trial;
 
 typedef struct yoke_realisation {
@@ -33,6 +38,11 @@ static inline double* yoke__trial_response(const yoke_trial* r, size_t k) {
 }
 // The largest difference of the first n responses from the model's, over the largest of that output and input.
 yoke_status yoke__trial_error(const yoke_trial* r, size_t n, yoke_realisation* model);
+
+// study_difference_shaken.c. Shakes the inputs while the unit runs on; then the responses follow, as many as are wanted. Fails as
+// yoke__trial_call, or with NO_MEMORY.
+yoke_status yoke__trial_shake(yoke_trial* r, yoke_arena* arena);
+void yoke__trial_shaken_responses(yoke_trial* r);
 
 // study_difference_states.c. True: *out is the model, from states that the unit shows; its error is set.
 yoke_status yoke__trial_states(yoke_trial* r, yoke_realisation* out, bool* is_found);

@@ -898,7 +898,11 @@ static yoke_status try_unit(builder* b, size_t i) {
   }
   YOKE_TRY(look_at_model(&b->to->arena, unit));
   char text[96];
-  snprintf(text, sizeof text, "by differences of calls of %.6g s", from->step);
+  if (unit->n_shaken > 0) {
+    snprintf(text, sizeof text, "identified from %zu calls of %.6g s", unit->n_shaken, from->step);
+  } else {
+    snprintf(text, sizeof text, "by differences of calls of %.6g s", from->step);
+  }
   unit->solver_text = from->is_law ? "none, by differences" : texted(&b->to->arena, text);
   unit->is_solver_unknown = false;
   unit->solver = (yoke_stability_solver){0};

@@ -38,6 +38,7 @@ typedef struct yoke_linear_unit {
   bool is_of_calls;   // A and B are those of one call, x := A x + B u
   bool is_of_pulses;  // found by what follows a pulse, and so well does the model give that again:
   double error;       // relative to the largest answer; 0: of a unit that shows its states
+  size_t n_shaken;    // calls that a unit which cannot go back was shaken in; 0: it was put back
 } yoke_linear_unit;
 
 // The methods that an analysis knows.
@@ -126,7 +127,8 @@ typedef struct yoke_linear_loops {
   size_t n_kept;  // motions that the models of mpsm keep for ever: yoke__stability_count_kept
 } yoke_linear_loops;
 
-// A system as it stands in `state`; both outlive *out. A unit without a linear model is moved and put back. Notes and errors go to messages.
+// A system as it stands in `state`; both outlive *out. A unit without a linear model is moved and put back, or stays moved if
+// it cannot go back: do not step the system afterwards. Notes and errors go to messages.
 // YOKE_BAD_INPUT after an error: the units keep what was found (*out is then to be freed, too).
 yoke_status yoke__linear_open(yoke_system* system, const yoke_state* state, yoke_messages* messages,
                               yoke_linear_loops* out);

@@ -127,6 +127,58 @@ is 'broken annotation' grep -q no_such_variable left-3/modelDescription.xml
 ends 0 plain-3.yaml --methods hold
 has out "note: unit 'left' is taken as exact"
 
+# ---- FMUs that neither say anything about their slopes nor can go back
+
+# without FILE...: the attributes that offer it
+without() {
+  sed -i -E 's/ (canGetAndSetFMUstate|canSerializeFMUstate|canGetAndSetFMUState|canSerializeFMUState|providesDirectionalDerivatives?)="true"//g' "$@"
+}
+for fmi in 2 3; do
+  for unit in force mass; do
+    "$yoke" export "oscillator.$unit" --fmi $fmi -o "$unit.fmu" >out 2>err
+    unzip -q -o "$unit.fmu" -d "$unit-kept-$fmi"
+    unzip -q -o "$unit.fmu" -d "$unit-bare-$fmi"
+    sed -i -E 's/ providesDirectionalDerivatives?="true"//' "$unit-kept-$fmi/modelDescription.xml"
+    without "$unit-bare-$fmi/modelDescription.xml"
+  done
+  for kind in kept bare; do
+    cat >$kind.yaml <<YAML
+yoke: 1
+name: two masses
+inputs: start
+calls: 1
+time: {stop: 10, step: 0.05}
+units:
+  left: {fmu: force-$kind-$fmi, step: 0.001, with: {m: 1, k: 10, c: 0.5, kc: 100, cc: 1}, start: {v: 1}}
+  right: {fmu: mass-$kind-$fmi, step: 0.001, with: {m: 1, k: 100, c: 0.5}, start: {v: -1}}
+connections: [right.x -> left.x_other, right.v -> left.v_other, left.f -> right.f]
+YAML
+    ends 0 $kind.yaml --methods hold,nepce,file --at 0.5
+    grep -E '^(hold|nepce|file|coupled without) ' out >$kind.rows
+    has out "$([ $kind = bare ] && echo 'identified from ' || echo 'by differences of calls of 0.001 s')"
+  done
+  # shaken on their way and tried at a point: the same table
+  is "the same without saved states, FMI $fmi" cmp kept.rows bare.rows
+done
+# noise follows from no equation; a unit that does not answer has no motion
+"$yoke" export channel --fmi 2 -o channel.fmu >out 2>err
+unzip -q -o channel.fmu -d channel
+without channel/modelDescription.xml
+cat >noisy.yaml <<'YAML'
+yoke: 1
+inputs: start
+calls: 1
+time: {stop: 10, step: 0.05}
+units:
+  link: {fmu: channel, with: {noise: 1}}
+  back: {model: state_space, with: {A: [[-1]], B: [[1]]}}
+connections: ["link.y[0] -> back.u1", "back.y1 -> link.u[0]"]
+YAML
+ends 2 noisy.yaml --methods hold
+has err 'it cannot go back, and what it does when it runs on with its inputs shaken by 1 % does not follow from a linear equation'
+ends 0 noisy.yaml --methods hold --set units.link.with.noise=0
+has out 'identified from '
+
 # ---- bad input
 
 ends 2 plain-2.yaml --set units.left.internal_step=-1
