@@ -116,7 +116,7 @@ static yoke_status respond(yoke_trial* r) {
       if (!is_algebraic(r) && r->image != NULL) {
         YOKE_TRY(add_pulse(r, j, side * d, side / (2 * d)));
       }
-      if (r->u->ops->refresh != NULL) {
+      if (r->D != NULL) {
         YOKE_TRY(add_through(r, j, side * d, side / (2 * d)));
       }
     }
@@ -194,7 +194,8 @@ static yoke_status decompose(const yoke_trial* r, size_t first, const double of_
                              const double of_u[], double* work, hankel* out) {
   const size_t p = r->p, m = r->m, q = r->lags, rows = p * q, columns = m * q;
   const size_t k = rows < columns ? rows : columns;
-  *out = (hankel){.rows = rows, .columns = columns, .k = k, .H = work};
+  *out = (hankel){.rows = rows, .columns = columns, .k = k};
+  out->H = work;
   out->U = out->H + rows * columns;
   out->s = out->U + rows * k;
   out->V = out->s + k;
@@ -295,9 +296,10 @@ static void find_error(const yoke_trial* r, size_t n_responses, const double of_
 }
 
 yoke_status yoke__trial_error(const yoke_trial* r, size_t n, yoke_realisation* model) {
-  double* work = calloc((2 * MOST_ORDER + r->p + 1) * (r->m + 1) + r->p + r->m, sizeof *work);
+  const size_t n_model = ((size_t)2 * MOST_ORDER + r->p + 1) * (r->m + 1);
+  double* work = calloc(n_model + r->p + r->m, sizeof *work);
   YOKE_TRY_MEMORY(work);
-  double *of_y = work + (2 * MOST_ORDER + r->p + 1) * (r->m + 1), *of_u = of_y + r->p;
+  double *of_y = work + n_model, *of_u = of_y + r->p;
   find_scales(r, n, of_y, of_u);
   model->error = 0;
   find_error(r, n, of_y, of_u, model, work);
@@ -373,7 +375,7 @@ static yoke_status realise(const yoke_trial* r, yoke_realisation* out) {
   }
   const size_t p = r->p, m = r->m, tall = p * count_fitted(r, 0), n_modes = hankel_size(r);
   const size_t n_fit = 2 * tall * MOST_ORDER + tall * m + 2 * p * MOST_ORDER +
-                       yoke__pseudo_inverse_work_size(tall, MOST_ORDER) + 3 * MOST_ORDER * m +
+                       yoke__pseudo_inverse_work_size(tall, MOST_ORDER) + 3 * m * MOST_ORDER +
                        p * m;
   double* work = calloc(n_modes + n_fit + p + m, sizeof *work);
   YOKE_TRY_MEMORY(work);
@@ -434,10 +436,11 @@ static const char* why_refused(yoke_status status, const yoke_trial* r,
   }
   char text[200];
   if (r->shaken_error > GOOD) {
-    snprintf(text, sizeof text,
-             "it cannot go back, and what it does when it runs on with its inputs shaken by 1 %% "
-             "does not follow from a linear equation: off by %.2g of its movement",
-             r->shaken_error);
+    snprintf(
+        text, sizeof text,
+        "it cannot go back, and while it runs on with its inputs shaken by 1 %% its outputs do "
+        "not follow from a linear equation: off by %.2g times what the shaking does",
+        r->shaken_error);
     return yoke__arena_text(arena, text, strlen(text));
   }
   snprintf(text, sizeof text,

@@ -5,7 +5,7 @@
 // from which follow the answers to a pulse:   h_1 = N_0,   h_k+1 = N_k + sum over i = 1 .. min(k, q) of M_i h_k+1-i.
 //
 // Of dependent columns those of the shortest lag are kept. The calls behind those of the fit are foretold without another look
-// at the outputs; the largest miss, over the movement of the output, is the error of the equation.
+// at the outputs; the largest miss, over what the shaking does to that output, is the error of the equation.
 //
 // Source: J.-N. Juang, M. Phan, L. G. Horta, R. W. Longman, Identification of observer/Kalman filter Markov parameters,
 // J. Guidance 16 (1993) 320-329.
@@ -130,32 +130,46 @@ static yoke_status fit(const yoke_shaken* s) {
   return YOKE_OK;
 }
 
-// The largest miss of what is foretold, over the range of that output; infinite if it is no number.
-static yoke_status foretell(const yoke_shaken* s, double* error) {
-  double* room = calloc(s->n_calls * s->p + s->K, sizeof *room);
-  YOKE_TRY_MEMORY(room);
-  double *Y = room, *row = Y + s->n_calls * s->p;
-  memcpy(Y, s->Y, s->n_fitted * s->p * sizeof *Y);
-  *error = 0;
-  for (size_t k = s->n_fitted; k < s->n_calls; k++) {
-    fill_row(s, Y, k, row);
-    for (size_t i = 0; i < s->p; i++) {
-      double y = 0;
-      for (size_t c = 0; c < s->K; c++) {
-        y += s->theta[i * s->K + c] * row[c];
-      }
-      Y[k * s->p + i] = y;
-    }
+// One more row of Y by the equation. Without the past: only what the shaking from call `first` on does.
+static void go_on(const yoke_shaken* s, size_t k, bool has_past, size_t first, double row[],
+                  double Y[]) {
+  fill_row(s, Y, k, row);
+  row[0] = has_past ? 1 : 0;
+  for (size_t i = k - first + 1; i <= s->q && !has_past; i++) {
+    memset(row + lag_at(s, i) + s->p, 0, s->m * sizeof *row);
   }
   for (size_t i = 0; i < s->p; i++) {
-    double low = (double)INFINITY, high = -(double)INFINITY, miss = 0;
+    double y = 0;
+    for (size_t c = 0; c < s->K; c++) {
+      y += s->theta[i * s->K + c] * row[c];
+    }
+    Y[k * s->p + i] = y;
+  }
+}
+
+// The largest miss of what is foretold, over what the shaking meanwhile does to that output; infinite if it is no number.
+static yoke_status foretell(const yoke_shaken* s, double* error) {
+  const size_t n = s->n_calls * s->p;
+  double* room = calloc(2 * n + s->K, sizeof *room);
+  YOKE_TRY_MEMORY(room);
+  double *Y = room, *answers = Y + n, *row = answers + n;
+  memcpy(Y, s->Y, s->n_fitted * s->p * sizeof *Y);
+  for (size_t k = s->n_fitted; k < s->n_calls; k++) {
+    go_on(s, k, false, s->n_fitted, row, answers);
+    go_on(s, k, true, s->n_fitted, row, Y);
+  }
+  *error = 0;
+  for (size_t i = 0; i < s->p; i++) {
+    double answer = 0, miss = 0;
     for (size_t k = s->n_fitted; k < s->n_calls; k++) {
-      const double y = s->Y[k * s->p + i], off = fabs(Y[k * s->p + i] - y);
-      low = fmin(low, y);
-      high = fmax(high, y);
+      const double off = fabs(Y[k * s->p + i] - s->Y[k * s->p + i]);
+      answer = fmax(answer, fabs(answers[k * s->p + i]));
       miss = isnan(off) ? (double)INFINITY : fmax(miss, off);
     }
-    *error = fmax(*error, miss > 0 ? miss / (high - low) : 0);
+    const double blur = BLUR + ROUND_OFF * fabs(s->first[s->outputs[i]]) / s->of_y[i];
+    if (answer > blur || miss > blur) {
+      *error = fmax(*error, miss / fmax(answer, blur));
+    }
   }
   free(room);
   return YOKE_OK;
@@ -187,6 +201,34 @@ yoke_status yoke__trial_shake(yoke_trial* r, yoke_arena* arena) {
   return YOKE_OK;
 }
 
+// The largest of the responses of output y to input u.
+static double largest_of(const yoke_trial* r, size_t y, size_t u) {
+  double largest = 0;
+  for (size_t k = 0; k < r->n; k++) {
+    largest = fmax(largest, fabs(yoke__trial_response(r, k)[y * r->m + u]));
+  }
+  return largest;
+}
+
+// Of several inputs of an output one may do so little that the equation cannot tell it from its own error.
+static void leave_out_doubtful(yoke_trial* r) {
+  const yoke_shaken* s = r->shaken;
+  for (size_t i = 0; i < s->p; i++) {
+    const size_t y = s->outputs[i];
+    double most = 0;
+    for (size_t j = 0; j < s->m; j++) {
+      most = fmax(most, largest_of(r, y, s->inputs[j]) * s->of_u[j]);
+    }
+    for (size_t j = 0; j < s->m; j++) {
+      const size_t u = s->inputs[j];
+      const bool is_doubtful = largest_of(r, y, u) * s->of_u[j] <= r->shaken_error * most;
+      for (size_t k = 0; k < r->n && is_doubtful; k++) {
+        yoke__trial_response(r, k)[y * r->m + u] = 0;
+      }
+    }
+  }
+}
+
 void yoke__trial_shaken_responses(yoke_trial* r) {
   const yoke_shaken* s = r->shaken;
   for (size_t k = 0; s != NULL && k < r->n; k++) {
@@ -208,5 +250,8 @@ void yoke__trial_shaken_responses(yoke_trial* r) {
         yoke__trial_response(r, k)[y * r->m + s->inputs[j]] = h;
       }
     }
+  }
+  if (s != NULL) {
+    leave_out_doubtful(r);
   }
 }

@@ -225,7 +225,9 @@ yoke_status yoke__linear_radius(yoke_linear_loops* self, yoke_linear_method meth
     *margin = fmax(*margin, MARGIN_RUN);
     return yoke__linear_engine_radius(judge->engine, step / self->step, radius);
   }
-  (void)yoke__linear_case(self, method, step, &c);
+  if (!yoke__linear_case(self, method, step, &c)) {
+    return YOKE_NO_SUPPORT;
+  }
   *margin = c.margin;
   return yoke__stability_radius(&c, radius);
 }

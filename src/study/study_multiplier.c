@@ -210,7 +210,7 @@ static yoke_status svd_wide(size_t height, size_t width, const double H[], doubl
   const size_t square = height * height;
   double* T =
       calloc(width * height + 3 * square + height + yoke__svd_work_size(height, height), sizeof *T);
-  size_t* order = calloc(height, sizeof *order);
+  size_t* order = calloc(height + 1, sizeof *order);
   yoke_status status = T == NULL || order == NULL ? YOKE_NO_MEMORY : YOKE_OK;
   if (status >= 0) {
     double *L = T + width * height, *turned = L + square, *W = turned + square,

@@ -20,7 +20,7 @@
 #include "synth/synth_plant.h"
 
 #define PI      3.14159265358979323846
-#define N_GRID  500
+#define N_GRID  ((size_t)500)
 #define N_MAX   (YOKE_SYNTH_ORDER_MAX + 1)
 #define N_RULES 3
 #define SLOW    1e-3  // w Dt of a slow signal
@@ -244,7 +244,7 @@ yoke_synth_point yoke__synth_response(const yoke_synth_design* d, double w) {
 // The frequencies of the design: logarithmic, 0.01 / Dt to 0.999 pi / h.
 static double grid_at(const yoke_synth_settings* s, size_t j) {
   const double low = 0.01 / s->interval, high = 0.999 * PI / s->step;
-  return low * pow(high / low, (double)j / (N_GRID - 1));
+  return low * pow(high / low, (double)j / (double)(N_GRID - 1));
 }
 
 // ---- constraints
@@ -353,7 +353,7 @@ static void fill_rows(lawson* l, const yoke_synth_settings* s) {
       l->B[j * l->n_free + k] = creal(sum);
       l->B[(N_GRID + j) * l->n_free + k] = cimag(sum);
     }
-    l->weight[j] = 1.0 / N_GRID;
+    l->weight[j] = 1.0 / (double)N_GRID;
   }
 }
 
@@ -506,7 +506,7 @@ yoke_status yoke__synth_design(const yoke_synth_settings* s, size_t n_sweeps,
   }
   yoke__synth_assess(design, l->best);
   const bool is_found = yoke__is_finite(l->gamma) != 0;
-  double misses[3];
+  double misses[3] = {0};
   yoke__synth_constraints(s, l->best, misses);
   free(l);
   const double miss = fmax(fabs(misses[0]), fmax(fabs(misses[1]), fabs(misses[2])));

@@ -321,7 +321,7 @@ static yoke_status search_mu(const scan* s, yoke_arena* arena) {
   for (size_t i = 0; i < s->n; i++) {
     by_bound[i] = &s->points[i];
   }
-  qsort(by_bound, s->n, sizeof(yoke_synth_loop_point*), compare_bounds);
+  qsort((void*)by_bound, s->n, sizeof(void*), compare_bounds);
   for (size_t i = 0; i < s->n && !s->eval->is_scalar && by_bound[i]->mu > CLEARLY * largest; i++) {
     YOKE_TRY(yoke__synth_loop_at(s->eval, by_bound[i]->w, YOKE_SYNTH_LOOP_ALL, by_bound[i]));
     largest = fmax(largest, by_bound[i]->mu);

@@ -175,7 +175,7 @@ units:
 connections: ["link.y[0] -> back.u1", "back.y1 -> link.u[0]"]
 YAML
 ends 2 noisy.yaml --methods hold
-has err 'it cannot go back, and what it does when it runs on with its inputs shaken by 1 % does not follow from a linear equation'
+has err 'it cannot go back, and while it runs on with its inputs shaken by 1 % its outputs do not follow from a linear equation'
 ends 0 noisy.yaml --methods hold --set units.link.with.noise=0
 has out 'identified from '
 

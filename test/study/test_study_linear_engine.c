@@ -258,7 +258,8 @@ static void test_run_is_the_matrix(void** state) {
       yoke_linear_engine* engine = NULL;
       const char* why = NULL;
       check_ok(yoke__linear_engine_open(&o.loops, YOKE_LINEAR_FILE, &engine, &why));
-      for (double step = 0.05; step < 0.5; step *= 1.7) {
+      for (int j = 0; j < 5; j++) {
+        const double step = 0.05 * pow(1.7, j);
         double matrix = 0, run = 0;
         yoke_stability_case c;
         assert_true(yoke__linear_case(&o.loops, YOKE_LINEAR_FILE, step, &c));
@@ -289,7 +290,8 @@ static void test_delays(void** state) {
     opened o;
     open_text(&o, text);
     assert_string_equal(o.loops.general, "delays");
-    for (double H = 0.1; H < 2; H *= 2) {
+    for (int k = 0; k < 5; k++) {
+      const double H = 0.1 * pow(2, k);
       // the largest root, by the power of the companion
       const double E = exp(-H);
       double z[5] = {1, 0.3, -0.2, 0.7, 0.1}, log_size = 0;

@@ -30,7 +30,7 @@ static void test_failed_points(void** state) {
   static const yoke_run_status want[] = {YOKE_RUN_DONE, YOKE_RUN_LIMIT, YOKE_RUN_LIMIT,
                                          YOKE_RUN_REFUSED};
   static const char* const reasons[] = {"", "limit max:i.y<=2", "limit max:i.y<=2",
-                                        "--set units.g"};
+                                        "--vary units.g"};
   fixture f;
   double v[FIXTURE_MAX];
   fixture_open(&f, runaway, vary, measures, limits);
