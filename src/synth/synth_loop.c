@@ -316,7 +316,7 @@ static int compare_bounds(const void* a, const void* b) {
 // mu of several signals is a search at each frequency. Where its bound lies clearly below the largest mu it stays the bound.
 static yoke_status search_mu(const scan* s, yoke_arena* arena) {
   double largest = 0;
-  yoke_synth_loop_point** by_bound = yoke__arena_array(arena, s->n, sizeof *by_bound);
+  yoke_synth_loop_point** by_bound = yoke__arena_array(arena, s->n, sizeof(void*));
   YOKE_TRY_MEMORY(by_bound);
   for (size_t i = 0; i < s->n; i++) {
     by_bound[i] = &s->points[i];
