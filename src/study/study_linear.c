@@ -16,6 +16,7 @@
 #include "linalg/linalg_dense.h"
 #include "study/study_difference.h"
 #include "study/study_linear_engine.h"
+#include "study/study_linear_part.h"
 #include "synth/synth_loop_part.h"
 
 // A motion neither grows nor decays if its real part is below these shares of its size and of the fastest.
@@ -25,143 +26,6 @@
 #define NEARLY    1e-3  // of the answers of a unit, relative: from here on the user is told
 
 static const yoke_place nowhere = {0};
-
-static const char* texted(yoke_arena* arena, const char* text) {
-  return yoke__arena_text(arena, text, strlen(text));
-}
-
-// ---- one unit
-
-static double* numbers(yoke_arena* arena, size_t n) {
-  return yoke__arena_array(arena, n, sizeof(double));
-}
-
-// Its sizes and matrices, or why there are none.
-static yoke_status take_model(const yoke_unit* unit, yoke_arena* arena, yoke_linear_unit* to) {
-  yoke_linear model = {0};
-  if (unit->ops->linearise == NULL) {
-    to->why = "its model says nothing about its slopes";
-    return YOKE_OK;
-  }
-  yoke_status status = unit->ops->linearise(unit->self, &model);
-  const bool fits = model.n_inputs == unit->n_u && model.n_outputs == unit->n_y;
-  if (status >= 0 && fits) {
-    const size_t n = model.n_states, m = model.n_inputs, p = model.n_outputs;
-    model.A = numbers(arena, n * n);
-    model.B = numbers(arena, n * m);
-    model.C = numbers(arena, p * n);
-    model.D = numbers(arena, p * m);
-    YOKE_TRY_MEMORY(model.A && model.B && model.C && model.D);
-    status = unit->ops->linearise(unit->self, &model);
-  }
-  if (status < 0 || !fits) {
-    YOKE_CATCH(reason);
-    yoke__unit_reason(unit, &reason.sink);
-    to->why = texted(arena, !fits && status >= 0
-                                ? "its linear model has other inputs or outputs than the unit"
-                            : reason.text[0] != '\0' ? reason.text
-                                                     : "it has no linear model at this point");
-    return to->why == NULL ? YOKE_NO_MEMORY : YOKE_OK;
-  }
-  to->has_model = true;
-  to->n_states = model.n_states;
-  to->n_inputs = model.n_inputs;
-  to->n_outputs = model.n_outputs;
-  to->A = model.A;
-  to->B = model.B;
-  to->C = model.C;
-  to->D = model.D;
-  return YOKE_OK;
-}
-
-// Poles and feedthrough. A model with NaN in it is none.
-static yoke_status look_at_model(yoke_arena* arena, yoke_linear_unit* to) {
-  const size_t n = to->n_states, m = to->n_inputs, p = to->n_outputs;
-  if (!yoke__are_finite(n * n, to->A) || !yoke__are_finite(n * m, to->B) ||
-      !yoke__are_finite(p * n, to->C) || !yoke__are_finite(p * m, to->D)) {
-    to->has_model = false;
-    to->why = "its linear model holds NaN or infinity at this point";
-    return YOKE_OK;
-  }
-  for (size_t i = 0; i < p * m; i++) {
-    to->n_feedthrough += to->D[i] != 0;
-  }
-  double *re = numbers(arena, n), *im = numbers(arena, n);
-  YOKE_TRY_MEMORY(re && im);
-  if (n > 0) {
-    YOKE_TRY(yoke__eigenvalues(n, to->A, re, im));
-  }
-  for (size_t i = 0; i < n; i++) {
-    const double size = hypot(re[i], im[i]);
-    to->slowest = i == 0 ? size : fmin(to->slowest, size);
-    to->fastest = i == 0 ? size : fmax(to->fastest, size);
-    to->growth = i == 0 ? re[i] : fmax(to->growth, re[i]);
-  }
-  return YOKE_OK;
-}
-
-// How the unit is solved: by explicit Euler in internal steps, or otherwise, which is taken as exact.
-static yoke_status find_solver(const yoke_system_unit* unit, yoke_arena* arena,
-                               yoke_linear_unit* to) {
-  char text[96] = "taken as exact";
-  double step = 0;
-  const yoke_solver_method method = yoke__unit_solver(&unit->unit, unit->step, &step);
-  if (unit->is_law) {
-    snprintf(text, sizeof text, "none");
-  } else if (method == YOKE_SOLVER_EXACT || (to->has_model && to->n_states == 0)) {
-    snprintf(text, sizeof text, "exact");
-  } else if (method == YOKE_SOLVER_EULER || (method == YOKE_SOLVER_UNKNOWN && step > 0)) {
-    to->solver.micro_step = step;
-    snprintf(text, sizeof text, "explicit Euler%s, %.6g s",
-             method == YOKE_SOLVER_UNKNOWN ? " assumed" : "", step);
-  } else if (method == YOKE_SOLVER_UNKNOWN) {
-    to->is_solver_unknown = true;
-  } else if (method != YOKE_SOLVER_OTHER) {
-    to->semi_implicit_step = method == YOKE_SOLVER_SEMI_IMPLICIT_EULER ? step : 0;
-    snprintf(text, sizeof text, "taken as exact: %s", yoke_solver_text(method));
-  }
-  to->solver_text = texted(arena, text);
-  return to->solver_text == NULL ? YOKE_NO_MEMORY : YOKE_OK;
-}
-
-yoke_status yoke__linear_unit_of(const yoke_system* system, size_t unit, yoke_arena* arena,
-                                 yoke_linear_unit* to) {
-  const yoke_system_unit* from = &system->units[unit];
-  *to = (yoke_linear_unit){.unit = unit,
-                           .name = from->name,
-                           .model = from->unit.ops->name,
-                           .n_inputs = from->unit.n_u,
-                           .n_outputs = from->unit.n_y,
-                           .slowest = (double)NAN,
-                           .fastest = (double)NAN,
-                           .growth = (double)NAN};
-  YOKE_TRY(take_model(&from->unit, arena, to));
-  if (to->has_model) {
-    YOKE_TRY(look_at_model(arena, to));
-  }
-  return find_solver(from, arena, to);
-}
-
-yoke_status yoke__linear_select(const yoke_linear_unit* unit, const size_t outputs[],
-                                size_t n_outputs, const size_t inputs[], size_t n_inputs,
-                                yoke_arena* arena, yoke_stability_unit* to) {
-  const size_t n = unit->n_states, m = n_inputs, p = n_outputs;
-  double *B = numbers(arena, n * m), *C = numbers(arena, p * n), *D = numbers(arena, p * m);
-  YOKE_TRY_MEMORY(B && C && D);
-  for (size_t i = 0; i < n; i++) {
-    for (size_t j = 0; j < m; j++) {
-      B[i * m + j] = unit->B[i * unit->n_inputs + inputs[j]];
-    }
-  }
-  for (size_t i = 0; i < p; i++) {
-    memcpy(C + i * n, unit->C + outputs[i] * n, n * sizeof *C);
-    for (size_t j = 0; j < m; j++) {
-      D[i * m + j] = unit->D[outputs[i] * unit->n_inputs + inputs[j]];
-    }
-  }
-  *to = (yoke_stability_unit){n, m, p, unit->A, B, C, D};
-  return YOKE_OK;
-}
 
 // ---- loops
 
@@ -252,7 +116,7 @@ static yoke_status name_solvers(builder* b) {
     if (unit->semi_implicit_step > 0) {
       char text[96];
       snprintf(text, sizeof text, "semi-implicit Euler, %.6g s", unit->semi_implicit_step);
-      unit->solver_text = texted(&b->to->arena, text);
+      unit->solver_text = yoke__linear_text(&b->to->arena, text);
       YOKE_TRY_MEMORY(unit->solver_text);
     }
   }
@@ -433,10 +297,10 @@ static yoke_status fold_laws(builder* b) {
   const yoke_system* system = b->system;
   const size_t p = to->p, s = to->s, n_z = b->n_z, n_v = b->n_v;
   yoke_arena* arena = &to->arena;
-  double *P = numbers(arena, n_v * p), *Q = numbers(arena, n_v * n_z),
-         *L2 = numbers(arena, s * n_z), *D = numbers(arena, n_z * n_v),
-         *Z = numbers(arena, n_z * p);
-  to->L = numbers(arena, s * p);
+  double *P = yoke__linear_numbers(arena, n_v * p), *Q = yoke__linear_numbers(arena, n_v * n_z),
+         *L2 = yoke__linear_numbers(arena, s * n_z), *D = yoke__linear_numbers(arena, n_z * n_v),
+         *Z = yoke__linear_numbers(arena, n_z * p);
+  to->L = yoke__linear_numbers(arena, s * p);
   YOKE_TRY_MEMORY(P && Q && L2 && D && Z && to->L);
   for (size_t t = 0; t < system->n_taps; t++) {
     const yoke_tap* tap = &system->taps[t];
@@ -556,7 +420,7 @@ static yoke_status find_through(builder* b) {
         continue;
       }
       if (to->through == NULL) {
-        to->through = numbers(&to->arena, to->p * to->s);
+        to->through = yoke__linear_numbers(&to->arena, to->p * to->s);
         YOKE_TRY_MEMORY(to->through);
       }
       to->through[y * to->s + u] =
@@ -676,9 +540,9 @@ static void sum_up(yoke_linear_loops* self) {
 
 static yoke_status couple(yoke_linear_loops* self) {
   const size_t n = self->n_x, p = self->p, s = self->s;
-  self->re = numbers(&self->arena, n);
-  self->im = numbers(&self->arena, n);
-  self->D = numbers(&self->arena, p * s);
+  self->re = yoke__linear_numbers(&self->arena, n);
+  self->im = yoke__linear_numbers(&self->arena, n);
+  self->D = yoke__linear_numbers(&self->arena, p * s);
   double* work =
       calloc(n * n + 2 * n * s + 2 * p * n + p * s + p * p + n * p + p + 1, sizeof *work);
   size_t* pivots = calloc(p + 1, sizeof *pivots);
@@ -816,7 +680,7 @@ static yoke_status find_file_method(builder* b) {
     }
     is_first = false;
   }
-  file->text = texted(&b->to->arena, all);
+  file->text = yoke__linear_text(&b->to->arena, all);
   return file->text == NULL ? YOKE_NO_MEMORY : YOKE_OK;
 }
 
@@ -896,14 +760,15 @@ static yoke_status try_unit(builder* b, size_t i) {
     point->call = (double)point->n_calls * from->step;
     point->known = NULL;
   }
-  YOKE_TRY(look_at_model(&b->to->arena, unit));
+  YOKE_TRY(yoke__linear_look_at(&b->to->arena, unit));
   char text[96];
   if (unit->n_shaken > 0) {
     snprintf(text, sizeof text, "identified from %zu calls of %.6g s", unit->n_shaken, from->step);
   } else {
     snprintf(text, sizeof text, "by differences of calls of %.6g s", from->step);
   }
-  unit->solver_text = from->is_law ? "none, by differences" : texted(&b->to->arena, text);
+  unit->solver_text =
+      from->is_law ? "none, by differences" : yoke__linear_text(&b->to->arena, text);
   unit->is_solver_unknown = false;
   unit->solver = (yoke_stability_solver){0};
   unit->semi_implicit_step = 0;
