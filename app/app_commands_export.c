@@ -7,7 +7,7 @@ static const char* const fmi_choices[] = {"2", "3", NULL};
 static const char* const hold_choices[] = {"zero", "first", NULL};
 
 static const yoke_operand export_operands[] = {
-    {"MODEL|NETLIST|SYSTEM", false, YOKE_ARGUMENT_FILE,
+    {"MODEL|NETLIST|SYSTEM", false, YOKE_ARGUMENT_MODEL,
      "The name of a native model (yoke info lists them), a netlist, or a system file (YAML or "
      "SSP)."},
 };

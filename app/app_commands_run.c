@@ -136,7 +136,7 @@ const yoke_command yoke__command_check = {
 // ---- info
 
 static const yoke_operand info_operands[] = {
-    {"FILE|MODEL|METHOD", true, YOKE_ARGUMENT_FILE,
+    {"FILE|MODEL|METHOD", true, YOKE_ARGUMENT_NAME,
      "A system file or SSP, an FMU (a .fmu file, or the folder of an unpacked one), a netlist, a "
      "shared library with units of your own (.so), or the name of a built-in model such as "
      "oscillator.force or of a coupling method such as mpsm. "

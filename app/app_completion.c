@@ -2,11 +2,40 @@
 #include <string.h>
 
 #include "app/app.h"
+#include "app/app_view.h"
+#include "yoke/system.h"
 
 static void print_command_names(FILE* to) {
   for (size_t i = 0; i < yoke__n_commands; i++) {
     fprintf(to, "%s%s", i == 0 ? "" : " ", yoke__commands[i]->name);
   }
+}
+
+static bool has_names(yoke_argument_kind kind) {
+  return kind == YOKE_ARGUMENT_MODEL || kind == YOKE_ARGUMENT_NAME;
+}
+
+static void print_list(const json_t* list, FILE* to) {
+  const json_t* entry = NULL;
+  size_t i = 0;
+  json_array_foreach(list, i, entry) {
+    fprintf(to, "%s ", yoke__view_text(entry, "name"));
+  }
+}
+
+// The built-in models, and the methods where they count.
+static void print_names(yoke_argument_kind kind, FILE* to) {
+  char* document = NULL;
+  json_t* root = NULL;
+  if (yoke_describe(NULL, NULL, &document) >= 0) {
+    root = yoke__view_open("completion", &document);
+  }
+  print_list(json_object_get(root, "models"), to);
+  if (kind == YOKE_ARGUMENT_NAME) {
+    print_list(json_object_get(root, "methods"), to);
+  }
+  json_decref(root);
+  yoke_text_free(&document);
 }
 
 static void print_choices(const yoke_option* option, const char* separator, FILE* to) {
@@ -62,7 +91,13 @@ static void bash_operand(const yoke_command* command, FILE* to) {
     for (size_t i = 0; i < command->n_options; i++) {
       fprintf(to, " --%s", command->options[i].name);
     }
-    fprintf(to, "' -- \"$cur\"))\n      fi ;;\n");
+    fprintf(to, "' -- \"$cur\"))\n");
+    if (command->n_operands > 0 && has_names(command->operands[0].kind)) {
+      fprintf(to, "      else\n        COMPREPLY=($(compgen -W '");
+      print_names(command->operands[0].kind, to);
+      fprintf(to, "' -- \"$cur\") $(compgen -f -- \"$cur\"))\n");
+    }
+    fprintf(to, "      fi ;;\n");
   }
 }
 
@@ -111,6 +146,10 @@ static void zsh_action(yoke_argument_kind kind, FILE* to) {
     fputc('(', to);
     print_command_names(to);
     fputc(')', to);
+  } else if (has_names(kind)) {
+    fputs("_alternative \"files:file:_files\" \"names:name:(", to);
+    print_names(kind, to);
+    fputs(")\"", to);
   } else if (kind != YOKE_ARGUMENT_TEXT) {
     fputs(kind == YOKE_ARGUMENT_FOLDER ? "_files -/" : "_files", to);
   } else {
@@ -218,6 +257,11 @@ static void print_fish(FILE* to) {
     if (command->n_operands > 0 && command->operands[0].kind == YOKE_ARGUMENT_COMMAND) {
       fprintf(to, "complete -c yoke -f -n '__fish_seen_subcommand_from %s' -a '", command->name);
       print_command_names(to);
+      fputs("'\n", to);
+    }
+    if (command->n_operands > 0 && has_names(command->operands[0].kind)) {
+      fprintf(to, "complete -c yoke -n '__fish_seen_subcommand_from %s' -a '", command->name);
+      print_names(command->operands[0].kind, to);
       fputs("'\n", to);
     }
   }

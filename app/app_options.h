@@ -18,6 +18,8 @@ typedef enum yoke_argument_kind {
   YOKE_ARGUMENT_FOLDER,
   YOKE_ARGUMENT_CHOICE,   // one or several of `choices`, with commas between them
   YOKE_ARGUMENT_COMMAND,  // the name of a command
+  YOKE_ARGUMENT_MODEL,    // a file, or a built-in model
+  YOKE_ARGUMENT_NAME,     // a file, a built-in model or a coupling method
 } yoke_argument_kind;
 
 // One option. The table says everything about it.

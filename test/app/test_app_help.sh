@@ -114,6 +114,9 @@ expect 'nrmse ' yoke compare --measure = n
 expect 'end error frf max nrmse rmse roughness ter ' yoke compare --measure =
 expect 'compare ' yoke help com
 expect 'report ' yoke rep
+expect 'mpsm ' yoke info mps
+expect 'oscillator.displacement oscillator.force oscillator.mass ' yoke export osc
+expect ' ' yoke export mps
 expect ' ' yoke run ''
 
 # ---- the other shells, where they exist
