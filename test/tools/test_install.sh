@@ -76,6 +76,12 @@ else
   echo 'skipped: python3 is missing'
 fi
 
+# ---- pages, examples and ready-made systems come along
+documents=$prefix/share/doc/yoke
+for file in README.md LICENSE docs/README.md examples/own_unit.c scenarios/linear-oscillator/jacobi.yaml models/rotor/README.md; do
+  [ -s "$documents/$file" ] || { echo "$file is not installed" >&2 && exit 1; }
+done
+
 # ---- the examples, each with the build line of its own head comment
 mkdir "$work/examples"
 cp "$YOKE_SOURCE_DIR"/examples/*.c "$work/examples"
@@ -103,4 +109,6 @@ done
 # ---- the program, where there is one, runs from its new place
 if [ -x "$prefix/bin/yoke" ]; then
   "$prefix/bin/yoke" --version | grep -F "$version"
+  (cd "$work" && "$prefix/bin/yoke" run "$documents/scenarios/linear-oscillator/jacobi.yaml" --quiet --out installed)
+  [ -s "$work/installed/results.csv" ]
 fi
