@@ -220,6 +220,12 @@ static int judge(const yoke_app_analyse* app, const yoke_app_analysis* a) {
   if (!app->expects_stable || a->loops->n_members == 0) {
     return YOKE_EXIT_OK;
   }
+  if (a->loops->silent != NULL) {
+    yoke__app_error(YOKE_ANALYSE,
+                    "--expect stable: unit '%.64s' does not answer its inputs at t = %.6g s",
+                    a->loops->silent, a->at);
+    return YOKE_EXIT_QUALITY;
+  }
   for (size_t i = 0; i < a->n_rows; i++) {
     const yoke_app_analyse_row* row = &a->rows[i];
     if (!app->has_methods && row->method != YOKE_LINEAR_FILE) {

@@ -117,6 +117,14 @@ void yoke__app_analyse_advise(yoke_app_analysis* a) {
     advise_of_system(a);
     return;
   }
+  if (loops->silent != NULL) {
+    snprintf(a->advice, sizeof a->advice,
+             "Stable or not is not known: unit '%.64s' does not answer its inputs at t = %.6g s, "
+             "so that "
+             "its loops are open in all figures. Look at another time with --at.",
+             loops->silent, a->at);
+    return;
+  }
   const yoke_app_analyse_row *file = find_row(a, YOKE_LINEAR_FILE), *best = find_best(a);
   const char* text = loops->file.text;
   char limit[96], other[320] = "";
@@ -215,8 +223,8 @@ static void print_calls(const yoke_app_analysis* a) {
   if (!has_run) {
     return;
   }
-  printf("%s: the loops were run with the linear models. Units with a `step` of their own keep it, "
-         "as whole calls in an exchange; all other intervals and delays are scaled\n",
+  printf("%s: the loops were run with the linear models. Units that are called several times per "
+         "exchange keep their `step`; all other intervals and delays are scaled\n",
          a->loops->general != NULL ? a->loops->general : "(run)");
 }
 

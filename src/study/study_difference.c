@@ -21,6 +21,8 @@
 #define DRIFT      1e-4  // of a multiplier beyond 1 that fits to responses that do not grow may have
 #define CLOSE      1e-4  // of the responses, relative: good enough for the order
 #define GOOD       0.02  // largest difference of a response from the model's, relative
+#define ALIASED                                                                                    \
+  0.3  // the same inside a pulse of several calls: a sampled controller may miss by so much, a fast motion misses by 1
 
 // ---- responses
 
@@ -50,13 +52,26 @@ yoke_status yoke__trial_call(yoke_trial* r, const double u[], size_t k, double y
   return status;
 }
 
+// A pulse's length with the inputs in `moved`; the outputs of its calls, times `weight`, are added to the fine responses.
+static yoke_status call_in_parts(yoke_trial* r, size_t k, size_t j, double weight) {
+  const double begin = r->at->t + r->at->ran_on;
+  for (size_t i = 0; i < (size_t)r->n_calls; i++) {
+    const size_t at = k * (size_t)r->n_calls + i;
+    YOKE_TRY(call_once(r, r->moved, begin + (double)at * r->call, r->y));
+    for (size_t o = 0; o < r->p && at < r->n_fine; o++) {
+      r->fine[(at * r->p + o) * r->m + j] += weight * r->y[o];
+    }
+  }
+  return YOKE_OK;
+}
+
 // What follows a pulse of d at input j, times `weight`, is added to the responses.
 static yoke_status add_pulse(yoke_trial* r, size_t j, double d, double weight) {
   YOKE_TRY(yoke__unit_restore(r->u, r->image, r->image_size));
   memcpy(r->moved, r->at->u, r->m * sizeof *r->moved);
   for (size_t k = 0; k < r->n; k++) {
     r->moved[j] = r->at->u[j] + (k == 0 ? d : 0);
-    YOKE_TRY(yoke__trial_call(r, r->moved, k, r->y));
+    YOKE_TRY(call_in_parts(r, k, j, weight));
     for (size_t i = 0; i < r->p; i++) {
       r->noise[i] = fmax(r->noise[i], NOISE * fabs(r->y[i] / d));
       r->h[(k * r->p + i) * r->m + j] += weight * r->y[i];
@@ -436,11 +451,10 @@ static const char* why_refused(yoke_status status, const yoke_trial* r,
   }
   char text[200];
   if (r->shaken_error > GOOD) {
-    snprintf(
-        text, sizeof text,
-        "it cannot go back, and while it runs on with its inputs shaken by 1 %% its outputs do "
-        "not follow from a linear equation: off by %.2g times what the shaking does",
-        r->shaken_error);
+    snprintf(text, sizeof text,
+             "it cannot go back, and while it runs on with its inputs shaken its outputs do "
+             "not follow from a linear equation: off by %.2g times what the shaking does",
+             r->shaken_error);
     return yoke__arena_text(arena, text, strlen(text));
   }
   snprintf(text, sizeof text,
@@ -472,6 +486,9 @@ static yoke_status respond_over(yoke_trial* r, size_t span, yoke_arena* room) {
   r->h = yoke__arena_array(room, r->n * r->p * r->m, sizeof(double));
   YOKE_TRY_MEMORY(r->h);
   memset(r->noise, 0, r->p * sizeof *r->noise);
+  if (r->fine != NULL) {
+    memset(r->fine, 0, r->n_fine * r->p * r->m * sizeof *r->fine);
+  }
   if (r->D != NULL) {
     memset(r->D, 0, r->p * r->m * sizeof *r->D);
   }
@@ -517,6 +534,8 @@ static yoke_status fill(yoke_trial* r, yoke_arena* room, yoke_arena* arena, yoke
   yoke_status status = is_shaken ? YOKE_OK : yoke__trial_states(r, &found, &is_found);
   if (status >= 0 && !is_found && !is_shaken && r->at->n_calls > 1) {
     r->n_calls = r->at->n_calls;
+    r->fine = r->at->fine;
+    r->n_fine = r->at->n_fine;
     status = respond_over(r, r->lags, room);
   }
   status = status < 0 || is_found ? status : realise_long(r, room, &found);
@@ -554,6 +573,11 @@ static yoke_status look_at(yoke_difference* self, double h, yoke_arena* arena,
     to->why = "it says nothing about its slopes";
     return YOKE_OK;
   }
+  if (self->n_calls > 1) {
+    self->n_fine = 2 * (size_t)self->n_calls;
+    self->fine = yoke__arena_array(self->arena, self->n_fine * r.p * r.m + 1, sizeof(double));
+    YOKE_TRY_MEMORY(self->fine);
+  }
   const size_t wide = r.m > r.p ? r.m : r.p;
   r.lags = HEIGHT / wide > LEAST_LAGS ? HEIGHT / wide : LEAST_LAGS;
   yoke_arena room = {0};
@@ -570,7 +594,6 @@ static yoke_status look_at(yoke_difference* self, double h, yoke_arena* arena,
     to->why = "its state could not be saved for trial steps";
   } else if (status >= 0) {
     if (!can_return) {
-      r.n_calls = self->n_calls;
       status = is_algebraic(&r) ? YOKE_OK : yoke__trial_shake(&r, &room);
     }
     status = status < 0 ? status : respond_over(&r, r.lags, &room);
@@ -626,6 +649,49 @@ static yoke_status sample(const yoke_linear_unit* from, double h, yoke_arena* ar
     memcpy(to->B + i * m, M + i * k + n, m * sizeof *M);
   }
   return YOKE_OK;
+}
+
+// The outputs of the calls in a pulse and behind it against those of the model; x, next: n_states.
+static bool repeats_input(const yoke_difference* self, const yoke_linear_unit* called, size_t j,
+                          double x[], double next[]) {
+  const size_t n = called->n_states, m = called->n_inputs, p = called->n_outputs;
+  bool is_good = true;
+  for (size_t i = 0; i < p; i++) {
+    double size = 0, miss = 0;
+    memset(x, 0, n * sizeof *x);
+    for (size_t k = 0; k < self->n_fine; k++) {
+      const double u = k < (size_t)self->n_calls ? 1 : 0, y = self->fine[(k * p + i) * m + j];
+      double own = called->D[i * m + j] * u;
+      yoke__mat_mul(n, n, 1, called->A, x, next);
+      for (size_t c = 0; c < n; c++) {
+        x[c] = next[c] + called->B[c * m + j] * u;
+        own += called->C[i * n + c] * x[c];
+      }
+      size = fmax(size, fabs(y));
+      miss = fmax(miss, fabs(y - own));
+    }
+    is_good = is_good && (!self->is_output_used[i] || miss <= ALIASED * size);
+  }
+  return is_good;
+}
+
+yoke_status yoke__difference_repeats(const yoke_difference* self, const yoke_linear_unit* unit,
+                                     bool* out) {
+  *out = true;
+  if (self->n_calls == 1) {
+    return YOKE_OK;
+  }
+  yoke_arena room = {0};
+  yoke_linear_unit called;
+  yoke_status status = sample(unit, self->unit->step, &room, &called);
+  double* x = yoke__arena_array(&room, 2 * (unit->n_states + 1), sizeof *x);
+  status = status >= 0 && x == NULL ? YOKE_NO_MEMORY : status;
+  for (size_t j = 0; j < unit->n_inputs && status >= 0; j++) {
+    *out = *out &&
+           (!self->is_input_used[j] || repeats_input(self, &called, j, x, x + unit->n_states + 1));
+  }
+  yoke__arena_free(&room);
+  return status;
 }
 
 yoke_status yoke__difference(yoke_difference* self, double h, yoke_arena* arena,

@@ -31,9 +31,12 @@ typedef struct yoke_difference {
       n_calls;  // that a pulse lasts, where its inputs change less often than it is called: it may sample them at its own pace
   const yoke_linear_unit* continuous;  // found of pulses as long as in the file; NULL: not known
   double call;                         // those [s]: shorter ones show too little of the unit
-  double ran_on;                       // how far a unit that cannot go back has moved [s]
-  yoke_arena* arena;                   // keeps what was found: every method asks for the same steps
-  yoke_difference_known* known;        // the last one first
+  double*
+      fine;  // outputs of the first n_fine calls of a trial with longer pulses, n_fine x n_y x n_u
+  size_t n_fine;
+  double ran_on;                 // how far a unit that cannot go back has moved [s]
+  yoke_arena* arena;             // keeps what was found: every method asks for the same steps
+  yoke_difference_known* known;  // the last one first
 } yoke_difference;
 
 // The model of calls of length h: A, B, C, D of *to; for calls shorter than those of the file from its continuous model. Else it is tried:
@@ -41,6 +44,10 @@ typedef struct yoke_difference {
 // save its state: then its inputs are shaken while it runs on, and it stays there. Fails only for want of memory.
 yoke_status yoke__difference(yoke_difference* self, double h, yoke_arena* arena,
                              yoke_linear_unit* to);
+// Whether a model of continuous time, found of pulses of several calls, also gives what these calls showed: it does not where a
+// motion is so fast that it looks like a slow one between pulses. Fails only for want of memory.
+yoke_status yoke__difference_repeats(const yoke_difference* self, const yoke_linear_unit* unit,
+                                     bool* out);
 // A and B of calls of length h become those of continuous time. False: they cannot.
 bool yoke__difference_continuous(double h, yoke_linear_unit* unit);
 

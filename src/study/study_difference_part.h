@@ -19,9 +19,11 @@ typedef struct yoke_trial {
   double *moved, *y, *h;  // h: n blocks of p x m
   double* noise;          // p: what round-off makes of a response
   double* D;              // NULL: not known
-  size_t n_run;           // pulses' lengths that a unit without an image has run on
-  yoke_shaken* shaken;    // what that showed; NULL: nothing yet
-  double shaken_error;    // and how well an equation foretells it, relative
+  double* fine;           // see yoke_difference; NULL: not wanted
+  size_t n_fine;
+  size_t n_run;         // pulses' lengths that a unit without an image has run on
+  yoke_shaken* shaken;  // what that showed; NULL: nothing yet
+  double shaken_error;  // and how well an equation foretells it, relative
 } yoke_trial;
 
 typedef struct yoke_realisation {

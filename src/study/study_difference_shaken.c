@@ -24,7 +24,7 @@
 #define FORETOLD    100  // calls behind them
 #define DROP                                                                                       \
   1e-10  // part of a column that is not of those before it, over the largest: below it is round-off
-#define FINE      1e-4   // error of the equation that smaller shaking is not tried for
+#define FINE      1e-4   // error of the equation that harder shaking is not tried for
 #define BLUR      1e-9   // of an output's movement, and
 #define ROUND_OFF 1e-12  // of its value: an answer below both over the shaking is none
 
@@ -176,7 +176,7 @@ static yoke_status foretell(const yoke_shaken* s, double* error) {
 }
 
 yoke_status yoke__trial_shake(yoke_trial* r, yoke_arena* arena) {
-  static const double shares[] = {1e-2, 1e-4};
+  static const double shares[] = {1e-4, 1e-2};
   for (size_t i = 0; i < YOKE_COUNT(shares); i++) {
     yoke_shaken* s = yoke__arena_take(arena, sizeof *s);
     YOKE_TRY_MEMORY(s);

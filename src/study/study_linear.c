@@ -740,11 +740,15 @@ static yoke_status try_unit(builder* b, size_t i) {
   const bool is_sampled = (from->unit.info->flags & YOKE_UNIT_SAMPLED) != 0;
   bool is_continuous = false;
   // of calls one by one, where pulses over more of them give no model of continuous time
-  for (point->n_calls = calls_per_exchange(b, i);; point->n_calls = 1) {
+  const bool can_return = yoke__unit_image_size(&from->unit) > 0;
+  for (point->n_calls = can_return ? calls_per_exchange(b, i) : 1;; point->n_calls = 1) {
     YOKE_TRY(yoke__difference(point, from->step, &b->to->arena, unit));
     const double n = unit->is_of_pulses ? (double)point->n_calls : 1;
     is_continuous = unit->has_model && unit->n_states > 0 && !is_sampled &&
                     yoke__difference_continuous(n * from->step, unit);
+    if (is_continuous && unit->is_of_pulses) {
+      YOKE_TRY(yoke__difference_repeats(point, unit, &is_continuous));
+    }
     if (is_continuous || point->n_calls == 1 || (unit->has_model && !unit->is_of_pulses)) {
       break;
     }
@@ -754,6 +758,11 @@ static yoke_status try_unit(builder* b, size_t i) {
     return YOKE_OK;
   }
   unit->difference = point;
+  bool is_silent = unit->n_states == 0;
+  for (size_t k = 0; k < unit->n_outputs * unit->n_inputs && is_silent; k++) {
+    is_silent = unit->D[k] == 0;
+  }
+  b->to->silent = is_silent ? unit->name : b->to->silent;
   unit->is_of_calls = unit->n_states > 0 && !is_continuous;
   if (is_continuous && unit->is_of_pulses) {
     point->continuous = unit;

@@ -113,6 +113,8 @@ typedef struct yoke_linear_loops {
   double step;                     // exchange interval [s]
   double macro;                    // step of the file [s]
   yoke_linear_file file;
+  const char*
+      silent;  // a unit in the loops that does not answer its inputs here, such as a drive that is off; NULL: none
   // the coupled system without any coupling error
   double *re, *im;   // n_x eigenvalues [1/s]
   bool is_of_calls;  // a unit is known by its calls only: no eigenvalues

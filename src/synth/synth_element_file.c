@@ -219,8 +219,8 @@ static yoke_status check_figure(const json_t* root, const char* key, double* fig
   YOKE_TRY(read_number(root, key, &found, sink));
   if (!(fabs(found - *figure) <= tolerance * fmax(1e-12, fabs(*figure)))) {
     return yoke_fail(sink, YOKE_BAD_INPUT,
-                     "'%s' contradicts the coefficients: found %.10g, they have %.10g", key, found,
-                     *figure);
+                     "'%s' contradicts the rest of the file: found %.10g, expected %.10g", key,
+                     found, *figure);
   }
   *figure = found;
   return YOKE_OK;

@@ -119,12 +119,14 @@ static void test_contradictions(void** state) {
   refuse("\"step\": 0.001", "\"step\": 0.0005", "they miss slope 0 at frequency 0");
   refuse("[7.1610060", "[7.1620060", "they miss gain 1 at frequency 0");
   refuse("\"direct_gain\": ", "\"direct_gain\": 1.00001, \"x\": ", "unknown key 'x'");
-  refuse("\"direct_gain\": ", "\"direct_gain\": -", "'direct_gain' contradicts the coefficients");
+  refuse("\"direct_gain\": ", "\"direct_gain\": -",
+         "'direct_gain' contradicts the rest of the file");
   refuse("\"gamma\": 0.023", "\"gamma\": 0.024",
-         "'gamma' contradicts the coefficients: found 0.024");
+         "'gamma' contradicts the rest of the file: found 0.024");
   refuse("\"largest_gain\": 4", "\"largest_gain\": 3",
-         "'largest_gain' contradicts the coefficients");
-  refuse("\"band_frequency\": 3", "\"band_frequency\": 4", "'gamma' contradicts the coefficients");
+         "'largest_gain' contradicts the rest of the file");
+  refuse("\"band_frequency\": 3", "\"band_frequency\": 4",
+         "'gamma' contradicts the rest of the file");
 }
 
 static void test_general(void** state) {
@@ -153,10 +155,10 @@ static void test_general(void** state) {
   refuse_general("\"pole\": 500", "\"pole\": 450", "expected all right of -P = -450 rad/s");
   refuse_general("\"band_frequency\": 3", "\"band_frequency\": 30", "carries frequencies below");
   refuse_general("\"band_frequency\": 3", "\"band_frequency\": 4",
-                 "'model_gamma' contradicts the coefficients");
+                 "'model_gamma' contradicts the rest of the file");
   refuse_general("\"step\": 0.001", "\"step\": 0.0005",
-                 "'direct_gain' contradicts the coefficients");
-  refuse_general("\"gamma\": 0.0", "\"gamma\": 0.1", "'gamma' contradicts the coefficients");
+                 "'direct_gain' contradicts the rest of the file");
+  refuse_general("\"gamma\": 0.0", "\"gamma\": 0.1", "'gamma' contradicts the rest of the file");
 }
 
 static void test_times(void** state) {
