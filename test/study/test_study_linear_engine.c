@@ -161,7 +161,8 @@ static void pair_text(const pair* p, const configuration* c, double wanted, char
 }
 
 
-// Whether a run grows: the largest output of its last third against that of its first.
+// Whether a run grows: the largest output of its last third against that of the one before. The first third is left out:
+// there other motions die away.
 static bool does_grow(const pair* p, const configuration* c, double H) {
   enum { N = 900 };
   char text[TEXT_SIZE];
@@ -174,8 +175,8 @@ static bool does_grow(const pair* p, const configuration* c, double H) {
       break;
     }
     const double size = fmax(fabs(sim_read(&s, "a.y1")), fabs(sim_read(&s, "b.y1")));
-    *(3 * k < N ? &early : &late) =
-        fmax(3 * k < N ? early : late, 3 * k >= 2 * N || 3 * k < N ? size : 0);
+    double* third = 3 * k < 2 * N ? &early : &late;
+    *third = 3 * k < N ? 0 : fmax(*third, size);
     if (!(size < 1e100)) {
       late = (double)INFINITY;
       break;
@@ -185,7 +186,8 @@ static bool does_grow(const pair* p, const configuration* c, double H) {
   return late > early;
 }
 
-// First unstable step against runs: what is said to be stable at 0.95 times it decays, at 1.05 times it grows.
+// First unstable step against runs: what is said to be stable at 0.95 times it decays, at 1.05 times it grows. Where the loop is
+// unstable in less than that, and then stable again, it grows at the step itself.
 static void test_first_unstable_steps_are_those_of_runs(void** state) {
   (void)state;
   const char* full = getenv("YOKE_FULL");
@@ -218,16 +220,24 @@ static void test_first_unstable_steps_are_those_of_runs(void** state) {
         check_ok(yoke__linear_radius(&o.loops, c->row, 0.2, &row, &margin));
         check_near(row, file, 1e-6);
       }
+      const bool is_asked = first > 0.005 && first < 3.8;
+      double above = 1.05 * first, radius = 0, margin = 0;
+      if (is_asked) {
+        check_ok(yoke__linear_radius(&o.loops, YOKE_LINEAR_FILE, above, &radius, &margin));
+        above = radius < 1 ? first : above;
+      }
       close_text(&o);
-      if (!(first > 0.005 && first < 3.8)) {
+      if (!is_asked) {
         continue;
       }
       n_limits[i]++;
-      if (does_grow(&p, c, 0.95 * first) || !does_grow(&p, c, 1.05 * first)) {
+      const bool grows_below = does_grow(&p, c, 0.95 * first),
+                 grows_above = does_grow(&p, c, above);
+      if (grows_below || !grows_above) {
         n_wrong[i]++;
-        print_message("%s, system %d: first unstable step %g s; run at 0.95 of it %s, at 1.05 %s\n",
-                      c->name, n, first, does_grow(&p, c, 0.95 * first) ? "grows" : "decays",
-                      does_grow(&p, c, 1.05 * first) ? "grows" : "decays");
+        print_message("%s, system %d: first unstable step %g s; run at 0.95 of it %s, at %g %s\n",
+                      c->name, n, first, grows_below ? "grows" : "decays", above / first,
+                      grows_above ? "grows" : "decays");
       }
     }
   }
