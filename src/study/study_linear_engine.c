@@ -553,7 +553,8 @@ static yoke_status measure(yoke_linear_engine* e, yoke_state* state, double* rad
       return YOKE_OK;
     }
     YOKE_TRY(status);
-    const bool is_true = found.residual < TRUE_MODES && !found.is_full;
+    // of a motion that has died away by the end its modes tell more than its growth
+    const bool is_true = (found.residual < TRUE_MODES || found.growth == 0) && !found.is_full;
     *radius = is_true ? found.radius : found.growth;
     const double margin = (is_true ? 1 : ROUGH) * levels[level].margin;
     if (!goes_on || fabs(*radius - 1) > margin) {

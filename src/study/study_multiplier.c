@@ -269,8 +269,8 @@ static yoke_status decompose(const window* w, size_t n_free, double* room, yoke_
   return find_radius(out->rank, A, n_free, &out->radius);
 }
 
-yoke_status yoke__multiplier(size_t m, size_t n, const double rows[], size_t n_free,
-                             yoke_multiplier* out) {
+static yoke_status look_at_rows(size_t m, size_t n, const double rows[], size_t n_free,
+                                yoke_multiplier* out) {
   *out = (yoke_multiplier){0};
   const bool is_difference = n_free > 0;
   window w = {.m = m,
@@ -299,4 +299,15 @@ yoke_status yoke__multiplier(size_t m, size_t n, const double rows[], size_t n_f
   }
   free(w.rows);
   return status;
+}
+
+yoke_status yoke__multiplier(size_t m, size_t n, const double rows[], size_t n_free,
+                             yoke_multiplier* out) {
+  YOKE_TRY(look_at_rows(m, n, rows, n_free, out));
+  // beside a free motion all others may have died away before the last rows: then they show in the first ones
+  while (n_free > 0 && out->rank > 0 && out->radius == 0 && n / 2 > LEAST_WINDOW) {
+    n /= 2;
+    YOKE_TRY(look_at_rows(m, n, rows, n_free, out));
+  }
+  return YOKE_OK;
 }

@@ -61,6 +61,12 @@ static void test_multiplier(void** state) {
   check_near(found.radius, 0.97, 1e-6);
   check_ok(yoke__multiplier(1, N, one, 0, &found));
   check_near(found.radius, 1, 1e-9);
+  // a drift, which its differences keep, outlives what decays quickly
+  for (int k = 0; k < N; k++) {
+    rows[k] = 7 + 3.0 * k + 2 * pow(0.6, k);
+  }
+  check_ok(yoke__multiplier(1, N, rows, 2, &found));
+  check_near(found.radius, 0.6, 1e-5);
   // what is no linear motion leaves a residual, and the growth is that of its size
   uint64_t seed = 3;
   for (int k = 0; k < N; k++) {
