@@ -57,6 +57,7 @@ struct yoke_shadow {
   phase phase;
   bool is_forgotten;  // what the first ones ran with before they were turned round
   bool is_turning;    // the first ones are not what they are in the end
+  bool was_turning;   // when the work was ordered, which may go on beside the steps
   uint64_t rest;      // of the responses
   uint64_t adopt_at, trial_end, turn_at, settled_at, check_at, seed;
 };
@@ -278,6 +279,7 @@ static void order_work(yoke_shadow* s) {
   if (s->job == JOB_NONE && level > s->level) {
     s->level = level;
     s->adopt_at = s->k + 1 + s->response->k / 8;
+    s->was_turning = s->is_turning;
     s->job = JOB_WANTED;
   }
 }
@@ -293,7 +295,7 @@ bool yoke__shadow_needs_work(const yoke_shadow* s) {
 void yoke__shadow_work(yoke_shadow* s) {
   yoke_low_model* model = &s->renewal.model;
   yoke_status status = yoke__realise(s->realise, s->response, (unsigned)s->level, TOLERANCE,
-                                     MOST_ORDER, s->is_turning, model);
+                                     MOST_ORDER, s->was_turning, model);
   s->is_good = status >= 0 && model->error <= WORST_MODEL;
   if (s->is_good) {
     status = yoke__deviation_renew(s->realise, &s->before, s->adopt_at, &s->renewal);
