@@ -20,7 +20,7 @@
 #include <sunmatrix/sunmatrix_sparse.h>
 
 #include "base/base_os.h"
-#include "circuit/circuit_junction.h"
+#include "circuit/network/circuit_junction.h"
 
 // An element with its places in the equations; -1: ground or none.
 typedef struct nodal_element {

@@ -5,8 +5,8 @@
 #include <stdatomic.h>
 
 #include "base/base_os.h"
-#include "circuit/circuit_netlist.h"
 #include "circuit/circuit_solver.h"
+#include "circuit/netlist/circuit_netlist.h"
 #include "circuits_result.h"
 
 typedef struct own_settings {

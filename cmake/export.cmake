@@ -81,7 +81,8 @@ endif()
 
 # what a unit needs, and nothing else: libc and libm
 file(GLOB fmu_sources RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
-     src/export/runtime/*.c models/*.c models/*/*.c src/unit/meter/*.c src/circuit/*.c src/unit/circuit/*.c src/unit/twin/*.c
+     src/export/runtime/*.c models/*.c models/*/*.c src/unit/meter/*.c src/circuit/*.c src/circuit/*/*.c
+     src/unit/circuit/*.c src/unit/twin/*.c
      src/estimate/estimate_filter*.c src/estimate/estimate_innovation*.c src/linalg/linalg_sparse*.c)
 # twins of units, not of netlists: they are not exported
 list(FILTER fmu_sources EXCLUDE REGEX "/twin_(black|instances)")
@@ -117,7 +118,8 @@ if(NOT YOKE_SANITIZE AND NOT YOKE_FUZZ)
 endif()
 
 file(GLOB fmu_headers CONFIGURE_DEPENDS include/yoke/*.h src/base/*.h src/linalg/*.h src/ode/*.h src/energy/*.h
-     src/fmi/*.h src/estimate/*.h src/unit/*.h src/unit/meter/*.h src/unit/circuit/*.h src/unit/twin/*.h src/unit/host/*.h src/circuit/*.h
+     src/fmi/*.h src/estimate/*.h src/unit/*.h src/unit/meter/*.h src/unit/circuit/*.h src/unit/twin/*.h src/unit/host/*.h
+     src/circuit/*.h src/circuit/*/*.h
      src/export/*.h src/export/runtime/*.h models/*.h models/*/*.h)
 list(TRANSFORM fmu_sources PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE fmu_source_paths)
 set(fmu_archive ${PROJECT_BINARY_DIR}/yoke-fmu-sources.zip)

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "circuit/circuit_netlist.h"
+#include "circuit/netlist/circuit_netlist.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n);
 

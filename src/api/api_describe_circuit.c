@@ -6,7 +6,7 @@
 #include "api/api_describe.h"
 #include "base/base_number.h"
 #include "base/base_path.h"
-#include "circuit/circuit_netlist.h"
+#include "circuit/netlist/circuit_netlist.h"
 
 #define ANY_STEP 1e-3  // of a netlist that gives none; sizes do not depend on it
 

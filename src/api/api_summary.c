@@ -12,7 +12,7 @@
 #include "base/base_os.h"
 #include "base/base_status.h"
 #include "base/base_version.h"
-#include "circuit/circuit_netlist.h"
+#include "circuit/netlist/circuit_netlist.h"
 #include "quality/quality_explain.h"
 #include "record/record_summary.h"
 #include "unit/port/unit_port.h"

@@ -3,10 +3,10 @@
 #ifndef YOKE_CIRCUIT_ENGINE_H
 #define YOKE_CIRCUIT_ENGINE_H
 
-#include "circuit/circuit_equations.h"
 #include "circuit/circuit_method.h"
-#include "circuit/circuit_signals.h"
 #include "circuit/circuit_solver.h"
+#include "circuit/equations/circuit_equations.h"
+#include "circuit/network/circuit_signals.h"
 
 // Shared by the front and the engine; the front advances time and fills in what is common.
 typedef struct yoke_circuit_core {

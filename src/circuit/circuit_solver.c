@@ -7,7 +7,7 @@
 
 #include "base/base_check.h"
 #include "circuit/circuit_engine.h"
-#include "circuit/circuit_guard.h"
+#include "circuit/network/circuit_guard.h"
 
 #define N_ENGINES 3
 // times that the initial configuration is solved again because a switch saw another control than assumed

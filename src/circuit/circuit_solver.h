@@ -9,7 +9,7 @@
 #define YOKE_CIRCUIT_SOLVER_H
 
 #include "base/base_message.h"
-#include "circuit/circuit_network.h"
+#include "circuit/network/circuit_network.h"
 #include "linalg/linalg_sparse.h"
 
 typedef enum yoke_circuit_formulation {

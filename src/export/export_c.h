@@ -10,8 +10,8 @@
 
 #include <stdio.h>
 
-#include "circuit/circuit_linear.h"
-#include "circuit/circuit_netlist.h"
+#include "circuit/linear/circuit_linear.h"
+#include "circuit/netlist/circuit_netlist.h"
 #include "export/export_c_text.h"
 
 typedef struct yoke_export_c_job {

@@ -1,7 +1,7 @@
 // The netlist that travels in an FMU: one file, with everything that `.include` names in its place.
 //
 // Lines are left as they are. An included file has no title line and ends at its `.end`, as the
-// reader of netlists has it (circuit/circuit_netlist_lines.c); names are relative to the file that
+// reader of netlists has it (circuit/netlist/circuit_netlist_lines.c); names are relative to the file that
 // includes. The reader checks the result.
 #include <ctype.h>
 #include <stdio.h>

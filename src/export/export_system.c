@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/base_path.h"
-#include "circuit/circuit_netlist.h"
+#include "circuit/netlist/circuit_netlist.h"
 #include "export/export_fmu.h"
 #include "export/export_ssp.h"
 #include "export/export_twin_unit.h"

@@ -17,7 +17,7 @@
 #include "base/base_clock.h"
 #include "base/base_number.h"
 #include "base/base_path.h"
-#include "circuit/circuit_netlist.h"
+#include "circuit/netlist/circuit_netlist.h"
 #include "scenario/scenario_fmu.h"
 
 #define MAX_NAME 128

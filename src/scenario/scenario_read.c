@@ -15,7 +15,7 @@
 #include "base/base_os.h"
 #include "base/base_path.h"
 #include "base/base_temp.h"
-#include "circuit/circuit_netlist.h"
+#include "circuit/netlist/circuit_netlist.h"
 #include "scenario/scenario_circuit.h"
 #include "scenario/scenario_fmu.h"
 #include "scenario/scenario_reader.h"

@@ -18,7 +18,7 @@
 
 #include "base/base_check.h"
 #include "base/base_number.h"
-#include "circuit/circuit_netlist.h"
+#include "circuit/netlist/circuit_netlist.h"
 #include "linalg/linalg_dense.h"
 #include "record/record_read.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/base_os.h"
-#include "circuit/circuit_netlist.h"
+#include "circuit/netlist/circuit_netlist.h"
 #include "unit/circuit/unit_circuit.h"
 #include "unit/fmu/unit_fmu.h"
 #include "unit/host/unit_host.h"

@@ -1,5 +1,5 @@
 // Rows that change beside constant ones: the bordered solution is that of the whole matrix.
-#include "circuit/circuit_border.h"
+#include "circuit/equations/circuit_border.h"
 #include "support/check.h"
 
 enum { N = 12, N_MAX_ENTRIES = N * N };

@@ -1,7 +1,7 @@
 // Networks made by a program: names, copies, probes, growth, running out of memory.
 #include <time.h>
 
-#include "circuit/circuit_build.h"
+#include "circuit/network/circuit_build.h"
 
 #include "support/check.h"
 #include "support/circuits.h"

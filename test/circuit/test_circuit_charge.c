@@ -1,7 +1,7 @@
 // Junctions that hold a charge: what flows in is what the charge changes by, also over a step in
 // which a diode with stored charge (TT) stops conducting and its capacitance falls by a factor 1e5.
-#include "circuit/circuit_junction.h"
-#include "circuit/circuit_netlist.h"
+#include "circuit/netlist/circuit_netlist.h"
+#include "circuit/network/circuit_junction.h"
 #include "support/check.h"
 #include "support/circuits.h"
 

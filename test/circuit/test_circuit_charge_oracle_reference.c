@@ -4,7 +4,7 @@
 // Errors of both are taken from halving the steps (oracle/oracle_case.h); they may differ by the sum.
 #include "base/base_message.h"
 #include "base/base_os.h"
-#include "circuit/circuit_netlist.h"
+#include "circuit/netlist/circuit_netlist.h"
 #include "circuit/oracle/oracle_ngspice.h"
 #include "circuit/oracle/oracle_random.h"
 #include "support/check.h"

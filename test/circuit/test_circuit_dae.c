@@ -1,8 +1,8 @@
 // Full coordinates with Newton's method: published errors of the linear benchmarks and the thermal
 // ones' starts (CI-05 to CI-10, CI-18, CI-19), orders, L-stability, switches, images,
 // sensitivities, no heap.
-#include "circuit/circuit_build.h"
 #include "circuit/circuit_solver.h"
+#include "circuit/network/circuit_build.h"
 #include "support/check.h"
 #include "support/circuits.h"
 #include "support/failing_heap.h"

@@ -1,8 +1,8 @@
 // The rectifier: reference points (CI-11), errors of converged runs (CI-12), worst iterations
 // (CI-13), projection of the derivatives (CI-14).
-#include "circuit/circuit_build.h"
-#include "circuit/circuit_equations.h"
 #include "circuit/circuit_solver.h"
+#include "circuit/equations/circuit_equations.h"
+#include "circuit/network/circuit_build.h"
 #include "support/check.h"
 #include "support/circuits.h"
 

@@ -2,8 +2,8 @@
 // large sparse matrix whose elimination ends in a full one of n unknowns, so choosing pivots for it
 // may take work of the order n^3 like a dense factorisation, and must not take more: some orders
 // that are tried fill it almost completely, n^4 / 4 entries.
-#include "circuit/circuit_equations.h"
 #include "circuit/circuit_solver.h"
+#include "circuit/equations/circuit_equations.h"
 #include "linalg/linalg_dense.h"
 #include "test_circuit_netlist.h"
 

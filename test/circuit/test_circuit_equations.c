@@ -1,8 +1,8 @@
 // Equations in full coordinates: sizes (CI-01), rank (CI-02), derivatives of every kind of element
 // (CI-03), names.
-#include "circuit/circuit_equations.h"
+#include "circuit/equations/circuit_equations.h"
 
-#include "circuit/circuit_build.h"
+#include "circuit/network/circuit_build.h"
 #include "linalg/linalg_dense.h"
 #include "support/check.h"
 #include "support/circuits.h"

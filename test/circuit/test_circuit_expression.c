@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "circuit/circuit_expression_compile.h"
+#include "circuit/expression/circuit_expression_compile.h"
 #include "support/check.h"
 
 // Names x, y, z are inputs 0..2; k is 3. Nodes are called by their number.

@@ -1,7 +1,7 @@
 // Parts that float while diodes block, with capacitors beside which what decides about their level
 // is nothing: 470 uF at 20 us are 2e6 S in a refresh and 50 S in a step, a blocking diode 1e-12 S.
-#include "circuit/circuit_netlist.h"
 #include "circuit/circuit_solver.h"
+#include "circuit/netlist/circuit_netlist.h"
 #include "support/check.h"
 
 #define STEP    20e-6

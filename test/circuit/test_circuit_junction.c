@@ -1,5 +1,5 @@
 // The junction law: values, derivatives, overflow, breakdown and limiting.
-#include "circuit/circuit_junction.h"
+#include "circuit/network/circuit_junction.h"
 #include "support/check.h"
 
 // benchmark 3: 1 fA, n = 1.5, 300 K

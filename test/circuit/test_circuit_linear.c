@@ -4,8 +4,8 @@
 #include "base/base_message.h"
 #include "support/check.h"
 
-#include "circuit/circuit_linear.h"
-#include "circuit/circuit_netlist.h"
+#include "circuit/linear/circuit_linear.h"
+#include "circuit/netlist/circuit_netlist.h"
 #include "linalg/linalg_dense.h"
 #include "support/circuits.h"
 

@@ -1,7 +1,7 @@
 // Netlists that mix what is hard together: heat and electricity in one small matrix, a diode that blocks a coil, laws
 // that are not defined at 0 V. Two formulations, or a closed form, must agree.
-#include "circuit/circuit_netlist.h"
 #include "circuit/circuit_solver.h"
+#include "circuit/netlist/circuit_netlist.h"
 #include "support/check.h"
 
 // The value of a probe at the end of the netlist's .tran.

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "circuit/circuit_netlist.h"
+#include "circuit/netlist/circuit_netlist.h"
 #include "support/check.h"
 
 typedef struct reading {

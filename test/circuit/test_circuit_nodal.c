@@ -2,8 +2,8 @@
 // same numbers to rounding, at every node and in every element, merged or not.
 #include "support/check.h"
 
-#include "circuit/circuit_build.h"
 #include "circuit/circuit_solver.h"
+#include "circuit/network/circuit_build.h"
 #include "support/circuits.h"
 
 #define N_STEPS 40

@@ -1,8 +1,8 @@
 // CI-26: after the start the `nodal` engine asks the heap for nothing, whatever moves.
 #include "support/check.h"
 
-#include "circuit/circuit_build.h"
 #include "circuit/circuit_solver.h"
+#include "circuit/network/circuit_build.h"
 #include "support/circuits.h"
 #include "support/failing_heap.h"
 

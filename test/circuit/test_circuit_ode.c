@@ -1,8 +1,8 @@
 // The formulation that is known to fail: singular for parallel capacitors (CI-02), drift of the
 // constraints and errors on the ladder (table of 2.1).
-#include "circuit/circuit_build.h"
-#include "circuit/circuit_equations.h"
 #include "circuit/circuit_solver.h"
+#include "circuit/equations/circuit_equations.h"
+#include "circuit/network/circuit_build.h"
 #include "support/check.h"
 #include "support/circuits.h"
 

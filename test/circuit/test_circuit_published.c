@@ -1,8 +1,8 @@
 // Every configuration of the published tables (section 7) but the longest, which are in
 // test_circuit_published_slow.c: each passes its precision level (CI-20); errors and trajectory of
 // the thermal network (CI-15, CI-16).
-#include "circuit/circuit_build.h"
 #include "circuit/circuit_solver.h"
+#include "circuit/network/circuit_build.h"
 #include "support/check.h"
 #include "support/circuits.h"
 

@@ -1,8 +1,8 @@
 // The initial configuration: prescribed states (CI-04), steady state (CI-17), known answers of the
 // rectifier, states that depend on each other, and what cannot be started.
-#include "circuit/circuit_equations.h"
+#include "circuit/equations/circuit_equations.h"
 
-#include "circuit/circuit_build.h"
+#include "circuit/network/circuit_build.h"
 #include "support/check.h"
 #include "support/circuits.h"
 

@@ -2,7 +2,7 @@
 // wrong, and random networks against the rank and the index of their equations.
 #include <time.h>
 
-#include "circuit/circuit_build.h"
+#include "circuit/network/circuit_build.h"
 
 #include "support/check.h"
 #include "support/circuits.h"

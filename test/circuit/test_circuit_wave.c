@@ -3,7 +3,7 @@
 
 #include "base/base_message.h"
 #include "base/base_temp.h"
-#include "circuit/circuit_network.h"
+#include "circuit/network/circuit_network.h"
 
 #include "support/check.h"
 

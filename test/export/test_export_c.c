@@ -3,7 +3,7 @@
 // are not linear.
 #include "support/check.h"
 
-#include "circuit/circuit_netlist.h"
+#include "circuit/netlist/circuit_netlist.h"
 #include "export/export_c.h"
 #include "support/circuits.h"
 

@@ -8,8 +8,8 @@
 #include "support/circuits.h"
 
 #include "base/base_os.h"
-#include "circuit/circuit_build.h"
 #include "circuit/circuit_engine.h"
+#include "circuit/network/circuit_build.h"
 #include "linalg/linalg_dense.h"
 #include "support/check.h"
 

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "circuit/circuit_network.h"
 #include "circuit/circuit_solver.h"
+#include "circuit/network/circuit_network.h"
 
 // An element with a constant value or a sine, and a node held at a value, all by name. YOKE_NO_INDEX: out of memory.
 uint32_t circuits_add_constant(yoke_network* network, yoke_element_kind kind, const char* name,

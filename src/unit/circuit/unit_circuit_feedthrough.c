@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "circuit/circuit_expression_compile.h"
+#include "circuit/expression/circuit_expression_compile.h"
 #include "linalg/linalg_sparse.h"
 #include "unit/circuit/unit_circuit_part.h"
 

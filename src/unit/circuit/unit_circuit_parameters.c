@@ -1,7 +1,7 @@
 // The parameters that a system file may set: what stands in `.param` lines outside of subcircuits,
 // in the netlist or in the files that it includes. Their values are texts; one that is a plain
 // number is the start of the variable, an expression gives none, so that it goes on following what
-// it depends on. The reader of netlists (circuit/circuit_netlist.h) takes new values by their names.
+// it depends on. The reader of netlists (circuit/netlist/circuit_netlist.h) takes new values by their names.
 #include <math.h>
 
 #include "base/base_number.h"

@@ -2,8 +2,8 @@
 #ifndef YOKE_UNIT_CIRCUIT_PART_H
 #define YOKE_UNIT_CIRCUIT_PART_H
 
-#include "circuit/circuit_netlist.h"
 #include "circuit/circuit_solver.h"
+#include "circuit/netlist/circuit_netlist.h"
 #include "unit/circuit/unit_circuit.h"
 
 // An open netlist. The network and the circuit are those of the file as it stands; a unit with

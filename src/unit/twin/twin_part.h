@@ -15,8 +15,8 @@
 #ifndef YOKE_UNIT_TWIN_PART_H
 #define YOKE_UNIT_TWIN_PART_H
 
-#include "circuit/circuit_netlist.h"
-#include "circuit/circuit_signals.h"
+#include "circuit/netlist/circuit_netlist.h"
+#include "circuit/network/circuit_signals.h"
 #include "estimate/estimate_filter.h"
 #include "estimate/estimate_innovation.h"
 #include "estimate/estimate_late.h"

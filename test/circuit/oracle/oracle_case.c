@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/base_temp.h"
-#include "circuit/circuit_netlist.h"
+#include "circuit/netlist/circuit_netlist.h"
 #include "circuit/oracle/oracle_ngspice.h"
 #include "circuit/oracle/oracle_random.h"
 #include "circuit/oracle/oracle_reference_ida.h"

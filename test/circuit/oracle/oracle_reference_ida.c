@@ -12,7 +12,7 @@
 #include <sunlinsol/sunlinsol_klu.h>
 #include <sunmatrix/sunmatrix_sparse.h>
 
-#include "circuit/circuit_equations.h"
+#include "circuit/equations/circuit_equations.h"
 
 enum { MAX_STEPS = 1000000 };
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "circuit/circuit_network.h"
+#include "circuit/network/circuit_network.h"
 
 enum { ORACLE_MAX_SIGNALS = 256, ORACLE_MAX_SAMPLES = 64 };
 
