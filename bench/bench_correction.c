@@ -6,7 +6,7 @@
 // them, with one reservation: the manoeuvres marked "seen" were looked at when `clip: needed` was chosen among other ideas (it has no
 // number to tune). Gains are errors without over errors with correction, so above 1 is better; worst is the largest error
 // with over that without. Definitions of the errors: bench/correction_study.h. The tables of docs/couple_energy.md and
-// docs/ledger_calibration.md come from here.
+// docs/studies/ledger.md come from here.
 #include <time.h>
 
 #include "bench/correction_study.h"

@@ -1,5 +1,5 @@
 // What error bands and verdicts are worth on systems that took no part in choosing their constants: the tables of
-// docs/trust_study.md, in Markdown. tools/make_trust_study writes them into the page.
+// docs/studies/trust.md, in Markdown. tools/make_trust_study writes them into the page.
 //
 //   bench_trust                      final seeds
 //   bench_trust development          seeds that may be looked at

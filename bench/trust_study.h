@@ -1,5 +1,5 @@
 // What the error bands and verdicts of a run are worth: runs judged by the library against the undivided system. Used by
-// bench/bench_trust.c (prints the tables of docs/trust_study.md) and by the tests of TR-03 to TR-07.
+// bench/bench_trust.c (prints the tables of docs/studies/trust.md) and by the tests of TR-03 to TR-07.
 //
 //   error of a signal   rms of (run - truth) over the active part of the truth, over the scale of the truth
 //   error of a run      that of its worst signal; counted by classes up to 1, 5, 10, 50, 100 % and more

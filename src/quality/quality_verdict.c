@@ -6,7 +6,7 @@
 //   not judged  otherwise: no sign of an error is no proof of a good result
 //
 // These words count only where no error of the signals is estimated (trust specification 8.2).
-// What a correction took out counts with a tenth: its books balance by its own estimate (docs/ledger_calibration.md).
+// What a correction took out counts with a tenth: its books balance by its own estimate (docs/studies/ledger.md).
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

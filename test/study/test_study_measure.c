@@ -307,7 +307,7 @@ static void test_published_error(void** state) {
 }
 
 // The undivided system by explicit Euler, made of the two units: fresh exchange at every Euler step. Published values
-// of x, v and the force at 1 and 10 ms (MPSM 11.3) have to come out; this is the reference of docs/couple_mpsm_study.md.
+// of x, v and the force at 1 and 10 ms (MPSM 11.3) have to come out; this is the reference of docs/studies/mpsm.md.
 static void test_undivided(void** state) {
   (void)state;
   static char text[1 << 14];

@@ -1,5 +1,5 @@
 // Error bands and verdicts on twenty random systems; all of them are in test_trust_study_slow.c, the tables in
-// docs/trust_study.md.
+// docs/studies/trust.md.
 #include "trust/trust_checks.h"
 
 enum { N_SYSTEMS = 20 };

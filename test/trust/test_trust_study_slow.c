@@ -1,5 +1,5 @@
 // TR-03 to TR-07: error bands and verdicts on systems that took no part in choosing their constants. The same tables:
-// docs/trust_study.md, tools/make_trust_study.
+// docs/studies/trust.md, tools/make_trust_study.
 #include "trust/trust_checks.h"
 
 static int run_linear(void** state) {
