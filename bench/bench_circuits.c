@@ -9,7 +9,7 @@
 //             re-pivots or takes heap; if the worst step of the rectifier takes more than twice the median; if a
 //             netlist with a resistor between all of 30 or 100 nodes takes more than 3 times as long as in ngspice
 //   --quick   smaller problems and shorter runs, some seconds
-// docs/circuit_bench.md says what came out.
+// docs/studies/circuits.md says what came out.
 #include "base/base_json.h"
 #include "circuits_dense.h"
 #include "circuits_ida.h"

@@ -5,7 +5,7 @@
 // The seeds 424242 .. 424248, the starts and the manoeuvres were fixed before their first run. Nothing was tuned on
 // them, with one reservation: the manoeuvres marked "seen" were looked at when `clip: needed` was chosen among other ideas (it has no
 // number to tune). Gains are errors without over errors with correction, so above 1 is better; worst is the largest error
-// with over that without. Definitions of the errors: bench/correction_study.h. The tables of docs/couple_energy.md and
+// with over that without. Definitions of the errors: bench/correction_study.h. The tables of docs/studies/energy.md and
 // docs/studies/ledger.md come from here.
 #include <time.h>
 
