@@ -33,7 +33,7 @@ install(FILES ${PROJECT_BINARY_DIR}/completion/yoke.fish
         DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d OPTIONAL)
 
 # ---- what people read and try: pages, programs of users, ready-made systems, and the pages of the models
-install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md CHANGELOG.md CONTRIBUTING.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs examples scenarios DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY models DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "README.md")
 
