@@ -64,6 +64,7 @@ else
   shown=$(readelf --dyn-syms -W "$binary" | awk '$7 != "UND" && $5 == "GLOBAL" { print $8 }' | grep -vE '^fmi[23]')
   check "$([ -z "$shown" ]; echo $?)" "the binary shows more than FMI: $shown"
 fi
+functions() { readelf --dyn-syms -W "$1" | awk '$7 != "UND" { print $8 }' | grep -E '^fmi[23]' | sort; }
 
 # ---- a system, native and with each kind of FMU; then with binaries from the sources
 cat >native.yaml <<'YAML'
@@ -115,6 +116,17 @@ for fmi in 2 3; do
   check $? "FMI $fmi: the sources do not build"
   check "$([ ! -s err ]; echo $?)" "FMI $fmi: the sources build with warnings"
   check "$(cmp -s "$(echo build-$fmi/binaries/*/left.so)" "$binary"; [ $? -eq 1 ]; echo $?)" "nothing was built"
+  if command -v readelf >/dev/null; then
+    functions "$binary" >out
+    functions "$(echo build-$fmi/binaries/*/left.so)" | cmp - out 2>err
+    check $? "FMI $fmi: the binary from the sources has other functions than the prebuilt one"
+  fi
+
+  # the FMUs of a whole system have the same binary, so all functions (test_export_functions)
+  export_fmu 0 native.yaml --ssp --fmi $fmi -o system.ssp
+  rm -rf system && mkdir system && (cd system && unzip -q ../system.ssp && unzip -q resources/noisy.fmu)
+  cmp "$(echo system/binaries/*/noisy.so)" "$binary" >out 2>err
+  check $? "FMI $fmi: a system has another binary"
   rm -rf sources-$fmi && mv build-$fmi/sources sources-$fmi
   sed "s|fmus-$fmi/left.fmu|build-$fmi|" fmu-$fmi.yaml >built-$fmi.yaml
   "$yoke" run built-$fmi.yaml --out built-$fmi --quiet >out 2>err

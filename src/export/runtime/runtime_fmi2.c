@@ -304,4 +304,59 @@ fmi2Status NAME(GetStringStatus)(fmi2Component c, fmi2StatusKind kind, fmi2Strin
   return refuse_status(c, TEXT(GetStringStatus));
 }
 
+// ---- model exchange: not supported
+// Importers bind every function of the standard when they load the binary, so each must be there.
+
+static fmi2Status refuse_interface(const yoke_runtime* rt, const char* function) {
+  if (rt == NULL) {
+    return fmi2Error;
+  }
+  return (fmi2Status)yoke__runtime_say(
+      rt, YOKE_RUNTIME_ERROR, "%s: not supported, this FMU is for co-simulation only", function);
+}
+
+fmi2Status NAME(EnterEventMode)(fmi2Component c) {
+  return refuse_interface(c, TEXT(EnterEventMode));
+}
+
+fmi2Status NAME(NewDiscreteStates)(fmi2Component c, fmi2EventInfo* info) {
+  *info = (fmi2EventInfo){.newDiscreteStatesNeeded = fmi2False};
+  return refuse_interface(c, TEXT(NewDiscreteStates));
+}
+
+fmi2Status NAME(EnterContinuousTimeMode)(fmi2Component c) {
+  return refuse_interface(c, TEXT(EnterContinuousTimeMode));
+}
+
+fmi2Status NAME(CompletedIntegratorStep)(fmi2Component c, fmi2Boolean is_final,
+                                         fmi2Boolean* is_event_mode_wanted,
+                                         fmi2Boolean* is_end_wanted) {
+  *is_event_mode_wanted = *is_end_wanted = fmi2False;
+  return refuse_interface(c, TEXT(CompletedIntegratorStep));
+}
+
+fmi2Status NAME(SetTime)(fmi2Component c, fmi2Real time) {
+  return refuse_interface(c, TEXT(SetTime));
+}
+
+fmi2Status NAME(SetContinuousStates)(fmi2Component c, const fmi2Real x[], size_t n) {
+  return refuse_interface(c, TEXT(SetContinuousStates));
+}
+
+fmi2Status NAME(GetDerivatives)(fmi2Component c, fmi2Real derivatives[], size_t n) {
+  return refuse_interface(c, TEXT(GetDerivatives));
+}
+
+fmi2Status NAME(GetEventIndicators)(fmi2Component c, fmi2Real indicators[], size_t n) {
+  return refuse_interface(c, TEXT(GetEventIndicators));
+}
+
+fmi2Status NAME(GetContinuousStates)(fmi2Component c, fmi2Real x[], size_t n) {
+  return refuse_interface(c, TEXT(GetContinuousStates));
+}
+
+fmi2Status NAME(GetNominalsOfContinuousStates)(fmi2Component c, fmi2Real nominals[], size_t n) {
+  return refuse_interface(c, TEXT(GetNominalsOfContinuousStates));
+}
+
 // NOLINTEND(readability-non-const-parameter,misc-unused-parameters)

@@ -406,4 +406,62 @@ fmi3Status NAME(DoStep)(fmi3Instance c, fmi3Float64 time, fmi3Float64 step, fmi3
   return (fmi3Status)status;
 }
 
+// ---- model exchange and scheduled execution: not supported
+// Importers bind every function of the standard when they load the binary, so each must be there.
+
+static fmi3Status refuse_interface(const yoke_runtime* rt, const char* function) {
+  return refuse_call(rt, function, "not supported, this FMU is for co-simulation only");
+}
+
+fmi3Status NAME(EnterContinuousTimeMode)(fmi3Instance c) {
+  return refuse_interface(c, TEXT(EnterContinuousTimeMode));
+}
+
+fmi3Status NAME(CompletedIntegratorStep)(fmi3Instance c, fmi3Boolean is_final,
+                                         fmi3Boolean* is_event_mode_wanted,
+                                         fmi3Boolean* is_end_wanted) {
+  *is_event_mode_wanted = *is_end_wanted = fmi3False;
+  return refuse_interface(c, TEXT(CompletedIntegratorStep));
+}
+
+fmi3Status NAME(SetTime)(fmi3Instance c, fmi3Float64 time) {
+  return refuse_interface(c, TEXT(SetTime));
+}
+
+fmi3Status NAME(SetContinuousStates)(fmi3Instance c, const fmi3Float64 x[], size_t n) {
+  return refuse_interface(c, TEXT(SetContinuousStates));
+}
+
+fmi3Status NAME(GetContinuousStateDerivatives)(fmi3Instance c, fmi3Float64 derivatives[],
+                                               size_t n) {
+  return refuse_interface(c, TEXT(GetContinuousStateDerivatives));
+}
+
+fmi3Status NAME(GetEventIndicators)(fmi3Instance c, fmi3Float64 indicators[], size_t n) {
+  return refuse_interface(c, TEXT(GetEventIndicators));
+}
+
+fmi3Status NAME(GetContinuousStates)(fmi3Instance c, fmi3Float64 x[], size_t n) {
+  return refuse_interface(c, TEXT(GetContinuousStates));
+}
+
+fmi3Status NAME(GetNominalsOfContinuousStates)(fmi3Instance c, fmi3Float64 nominals[], size_t n) {
+  return refuse_interface(c, TEXT(GetNominalsOfContinuousStates));
+}
+
+fmi3Status NAME(GetNumberOfEventIndicators)(fmi3Instance c, size_t* n) {
+  *n = 0;
+  return refuse_interface(c, TEXT(GetNumberOfEventIndicators));
+}
+
+fmi3Status NAME(GetNumberOfContinuousStates)(fmi3Instance c, size_t* n) {
+  *n = 0;
+  return refuse_interface(c, TEXT(GetNumberOfContinuousStates));
+}
+
+fmi3Status NAME(ActivateModelPartition)(fmi3Instance c, fmi3ValueReference clock,
+                                        fmi3Float64 time) {
+  return refuse_interface(c, TEXT(ActivateModelPartition));
+}
+
 // NOLINTEND(readability-non-const-parameter,misc-unused-parameters)
