@@ -134,7 +134,7 @@ static bool find_end(ssp* s, const ssp_system* system, const yoke_xml_node* node
   if (name == NULL) {
     return false;
   }
-  if (element_name == NULL) {
+  if (element_name == NULL || element_name[0] == '\0') {
     return find_own(s, system, node, name, out);
   }
   const ssp_element* element = yoke__ssp_find_element(system, element_name);

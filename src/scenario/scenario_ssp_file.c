@@ -117,6 +117,11 @@ const char* yoke__ssp_require(ssp* s, const ssp_document* document, const yoke_x
   return text;
 }
 
+const char* yoke__ssp_source(ssp* s, const yoke_xml_node* node) {
+  const char* source = yoke__ssp_get(s, node, "source");
+  return source == NULL || source[0] == '\0' ? NULL : source;
+}
+
 double yoke__ssp_number(ssp* s, const ssp_document* document, const yoke_xml_node* node,
                         const char* attribute, double or_else) {
   const char* text = yoke__ssp_get(s, node, attribute);

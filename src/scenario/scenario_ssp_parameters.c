@@ -360,11 +360,17 @@ static const yoke_xml_node* content_of(ssp* s, const ssp_document* document, con
                                        const yoke_xml_node* node, const yoke_xml_node* holder,
                                        const char* element, const ssp_document** out) {
   char cut[YOKE_FOUND_SIZE];
-  const char* source = yoke__ssp_get(s, node, "source");
+  const char* source = yoke__ssp_source(s, node);
   const char* base = yoke__ssp_get(s, node, "sourceBase");
+  const yoke_xml_node* content = yoke__xml_child(holder, element);
   *out = document;
   if (source == NULL) {
-    return yoke__xml_child(holder, element);
+    return content;
+  }
+  if (content != NULL) {
+    yoke__message_add(s->messages, YOKE_WARNING, yoke__ssp_place(document, content),
+                      "'%s' has a source and a '%s' inside; the source '%s' counts", node->name,
+                      element, yoke__text_cut(source, cut));
   }
   const ssp_document* file = NULL;
   const char* fragment = NULL;
@@ -545,7 +551,12 @@ static void apply_binding(ssp* s, const ssp_document* document, const target* to
     const yoke_xml_node* mapping =
         content_of(s, document, to, outer, outer, "ParameterMapping", &mapping_document);
     // some write the entries straight into the outer element
-    mapping = mapping == NULL && yoke__xml_get(outer, "source") == NULL ? outer : mapping;
+    if (mapping == NULL && yoke__ssp_source(s, outer) == NULL) {
+      mapping = outer;
+      if (yoke__xml_child(outer, "MappingEntry") == NULL) {
+        yoke__ssp_error(s, document, outer, "the mapping has neither a source nor entries inside");
+      }
+    }
     if (mapping != NULL) {
       apply_mapped(s, to, set, mapping_document, mapping, &left);
     }

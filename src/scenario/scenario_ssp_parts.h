@@ -222,6 +222,8 @@ const char* yoke__ssp_get(ssp* s, const yoke_xml_node* node, const char* attribu
 // The same, with an error where it is missing or empty.
 const char* yoke__ssp_require(ssp* s, const ssp_document* document, const yoke_xml_node* node,
                               const char* attribute);
+// The attribute `source` of what may stand inside instead; NULL: it does, the attribute is missing or empty.
+const char* yoke__ssp_source(ssp* s, const yoke_xml_node* node);
 // A number, `or_else` if it is not given or (reported) no number.
 double yoke__ssp_number(ssp* s, const ssp_document* document, const yoke_xml_node* node,
                         const char* attribute, double or_else);

@@ -146,7 +146,7 @@ static void read_connectors(ssp* s, const ssp_document* document, const yoke_xml
 // The node with the entries: the inner SignalDictionary, that of a file, or the outer one itself.
 static const yoke_xml_node* dictionary_entries(ssp* s, const ssp_document** document,
                                                const yoke_xml_node* node) {
-  const char* source = yoke__ssp_get(s, node, "source");
+  const char* source = yoke__ssp_source(s, node);
   if (source == NULL) {
     const yoke_xml_node* inner = yoke__xml_child(node, "SignalDictionary");
     return inner == NULL ? node : inner;
@@ -447,6 +447,13 @@ static void read_component(ssp* s, ssp_system* system, const yoke_xml_node* node
     if (element->system != NULL) {
       read_connectors(s, document, node, &element->system->ports);
     }
+    return;
+  }
+  if (source[0] == '\0') {
+    yoke__ssp_error(s, document, node,
+                    "the component '%s' has an empty 'source', which means this file itself; "
+                    "expected a file, or no 'source' if there is no implementation",
+                    full_name);
     return;
   }
 

@@ -198,6 +198,54 @@ run 0 check car.dat
 "$yoke" check <(cat native.yaml) >out 2>err
 check $? 'a system file out of a pipe is not read'
 
+# ---- empty startElement, endElement and source are as good as none
+sed 's|startConnector="position"|startElement="" &|; s|endConnector="force"|endElement="" &|
+  s|<ssd:ParameterBinding><ssd:ParameterValues>|<ssd:ParameterBinding source=""><ssd:ParameterValues>|' pack/SystemStructure.ssd >pack/Empty.ssd
+check "$([ "$(diff pack/SystemStructure.ssd pack/Empty.ssd | grep -c '^>')" -eq 3 ]; echo $?)" 'no three empty attributes'
+run 0 run pack/Empty.ssd --out empty --quiet --set inputs=start --set calls=1
+check "$(cmp -s ssp/results.csv empty/results.csv; echo $?)" 'empty attributes give other results'
+
+# ---- parameters of every type, out of a file, into FMUs of both versions; exported and back
+mkdir -p typed/resources
+cp "$fmus/feedthrough2.fmu" "$fmus/feedthrough3.fmu" typed/resources
+cat >typed/resources/all.ssv <<END
+<ssv:ParameterSet $names version="1.0" name="all">
+  <ssv:Parameters>
+    <ssv:Parameter name="Int32_in"><ssv:Integer value="-7"/></ssv:Parameter>
+    <ssv:Parameter name="Boolean_in"><ssv:Boolean value="1"/></ssv:Parameter>
+    <ssv:Parameter name="String_in"><ssv:String value="one, &quot;two&quot; "/></ssv:Parameter>
+    <ssv:Parameter name="Enumeration_in"><ssv:Enumeration value="high"/></ssv:Parameter>
+  </ssv:Parameters>
+</ssv:ParameterSet>
+END
+cat >typed/SystemStructure.ssd <<END
+<ssd:SystemStructureDescription $names version="1.0" name="typed">
+  <ssd:System name="root">
+    <ssd:ParameterBindings>
+      <ssd:ParameterBinding prefix="a." source="resources/all.ssv"/>
+      <ssd:ParameterBinding prefix="b." source="resources/all.ssv"/>
+    </ssd:ParameterBindings>
+    <ssd:Elements>
+      <ssd:Component name="a" source="resources/feedthrough2.fmu"/>
+      <ssd:Component name="b" source="resources/feedthrough3.fmu"/>
+    </ssd:Elements>
+  </ssd:System>
+  <ssd:DefaultExperiment stopTime="0.1"/>
+</ssd:SystemStructureDescription>
+END
+columns='record={signals: [a.Int32_out, a.Boolean_out, a.String_out, a.Enumeration_out, b.Int32_out, b.Boolean_out, b.String_out, b.Enumeration_out]}'
+(cd typed && zip -q -r ../typed.ssp .)
+run 0 run typed.ssp --out typed-run --quiet --set time.step=0.05 --set "$columns"
+printf '%s' '-7,1,"one, ""two"" ",10,-7,1,"one, ""two"" ",10' >out
+check "$([ "$(tail -n 1 typed-run/results.csv | cut -d, -f2-)" = "$(cat out)" ]; echo $?)" \
+  "typed parameters: $(tail -n 1 typed-run/results.csv)"
+run 0 export typed.ssp --ssp --set time.step=0.05 --set "$columns" -o typed-again.ssp
+run 0 run typed-again.ssp --out typed-again --quiet
+check "$(cmp -s typed-run/results.csv typed-again/results.csv; echo $?)" 'typed parameters are lost by the export'
+sed -i 's|Integer value="-7"|Integer value="7.5"|' typed/resources/all.ssv
+run 2 check typed/SystemStructure.ssd
+err_has 'resources/all.ssv:5: error:'
+
 # ---- isolated, by the annotation
 sed 's|</ssd:SystemStructureDescription>|<ssd:Annotations><ssc:Annotation type="org.yoke.system">\
     time: {step: 1e-3}\

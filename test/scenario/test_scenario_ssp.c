@@ -1,5 +1,6 @@
 // SSP files become the description that a system file would give: one file of test/scenario/ssp per feature. FMUs are only
 // named here, not opened.
+#include "base/base_os.h"
 #include "ssp_helper.h"
 
 #define STEP "time.step=1e-3"
@@ -53,6 +54,41 @@ static void test_nested(void** state) {
                     "source.y -> inner_deep_gain.u gain 6 offset 16\n");
   assert_string_equal(r->messages, "");
   ssp_free(r);
+}
+
+// An empty startElement or endElement is the system itself; an empty source of a binding, a mapping or a dictionary says that it
+// stands inside. The same without the empty attributes is the same system.
+static void test_empty(void** state) {
+  (void)state;
+  static const char* const empty[] = {" startElement=\"\"", " endElement=\"\"", " type=\"\"",
+                                      " source=\"\"", " prefix=\"\""};
+  ssp_reading* r = read_good("empty.ssd");
+  assert_string_equal(r->messages, "");
+  ssp_check_text(r, "unit source fmu a.fmu\n"
+                    "unit sink fmu c.fmu\n"
+                    "unit inner_gain fmu b.fmu k=3\n"
+                    "inner_gain.y -> sink.u\n"
+                    "source.y -> inner_gain.u\n");
+  ssp_free(r);
+  YOKE_CATCH(err);
+  char path[4096], *text = NULL;
+  size_t n = 0, n_cut = 0;
+  snprintf(path, sizeof path, "%s/test/scenario/ssp/empty.ssd", getenv("YOKE_SOURCE_DIR"));
+  check_ok(yoke__os_read_file(path, 1 << 20, &text, &n, &err.sink));
+  for (size_t i = 0; i < sizeof empty / sizeof empty[0]; i++) {
+    for (char* at = strstr(text, empty[i]); at != NULL; at = strstr(at, empty[i])) {
+      const char* rest = at + strlen(empty[i]);
+      memmove(at, rest, strlen(rest) + 1);
+      n_cut++;
+    }
+  }
+  assert_int_equal(n_cut, 7);
+  ssp_reading* without = ssp_read_text(text);
+  r = read_good("empty.ssd");
+  ssp_check_text(without, r->text);
+  ssp_free(without);
+  ssp_free(r);
+  free(text);
 }
 
 static void test_units(void** state) {
@@ -163,10 +199,11 @@ static void test_step_is_guessed(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_basic),   cmocka_unit_test(test_nested),
-      cmocka_unit_test(test_units),   cmocka_unit_test(test_parameters),
-      cmocka_unit_test(test_include), cmocka_unit_test(test_annotation),
-      cmocka_unit_test(test_set),     cmocka_unit_test(test_step_is_guessed),
+      cmocka_unit_test(test_basic),           cmocka_unit_test(test_nested),
+      cmocka_unit_test(test_empty),           cmocka_unit_test(test_units),
+      cmocka_unit_test(test_parameters),      cmocka_unit_test(test_include),
+      cmocka_unit_test(test_annotation),      cmocka_unit_test(test_set),
+      cmocka_unit_test(test_step_is_guessed),
   };
   return cmocka_run_group_tests_name("scenario_ssp", tests, NULL, NULL);
 }

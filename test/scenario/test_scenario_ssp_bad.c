@@ -66,6 +66,12 @@ static void test_connections(void** state) {
       {PAIR "<Connections>\n<Connection startConnector='y' endElement='b' endConnector='u'/>"
             "</Connections>",
        "10: error: the system has no connector 'y'"},
+      {PAIR "<Connections>\n<Connection startElement='' startConnector='y' endElement='b' "
+            "endConnector='u'/></Connections>",
+       "10: error: the system has no connector 'y'"},
+      {PAIR "<Connections>\n<Connection startElement='a' startConnector='' endElement='b' "
+            "endConnector='u'/></Connections>",
+       "10: error: 'Connection' has no 'startConnector'"},
       {PAIR "<Connections>\n<Connection startElement='a' startConnector='y' endElement='b' "
             "endConnector='u'>\n<LinearTransformation factor='two'/></Connection></Connections>",
        "11: error: 'factor': expected a number, found 'two'"},
@@ -83,6 +89,11 @@ static void test_elements(void** state) {
   static const mistake cases[] = {
       {"<Elements>\n<Component name='a' source='a.fmu'/>\n<System name='a'/></Elements>",
        "5: error: a second element 'a' in this system"},
+      {"<Elements>\n<Component name='b' source='b.fmu'/>\n<Component name='a' source=' "
+       "'/></Elements>",
+       "5: error: the component 'a' has an empty 'source', which means this file itself; expected "
+       "a "
+       "file, or no 'source' if there is no implementation"},
       {"<Elements>\n<Component name='b' source='b.fmu'/>\n<Component source='a.fmu'/></Elements>",
        "5: error: 'Component' has no 'name'"},
       {"<Elements>\n<Component name='b' source='b.fmu'/>\n<Component name='a' source='a.mo' "
@@ -142,6 +153,12 @@ static void test_parameters(void** state) {
   static const mistake cases[] = {
       {PAIR "<ParameterBindings>\n<ParameterBinding/></ParameterBindings>",
        "10: error: the binding has neither a source nor values inside"},
+      {PAIR "<ParameterBindings>\n<ParameterBinding source=''/></ParameterBindings>",
+       "10: error: the binding has neither a source nor values inside"},
+      {PAIR "<ParameterBindings>\n<ParameterBinding><ParameterValues><ParameterSet><Parameters>"
+            "</Parameters></ParameterSet></ParameterValues>\n<ParameterMapping source=''/>"
+            "</ParameterBinding></ParameterBindings>",
+       "11: error: the mapping has neither a source nor entries inside"},
       {PAIR "<ParameterBindings>\n<ParameterBinding source='no.ssv'/></ParameterBindings>",
        "10: error: there is no file 'no.ssv'"},
       {PAIR "<ParameterBindings>\n<ParameterBinding source='a.csv' type='text/csv'/>"
@@ -198,6 +215,19 @@ static void test_unknown_elements(void** state) {
   check_contains(r->messages, "the element 'Magic' in 'System' is not known and is ignored");
   check_contains(r->messages, "the element 'Other' in 'System' is not known and is ignored");
   check_contains(r->messages, "no step is given");
+  ssp_free(r);
+}
+
+// A binding has a source or values inside: with both the source counts, and a warning says so.
+static void test_source_and_content(void** state) {
+  (void)state;
+  ssp_reading* r = ssp_read_text(
+      OPEN PAIR "<ParameterBindings><ParameterBinding source='no.ssv'>\n<ParameterValues>"
+                "<ParameterSet/></ParameterValues></ParameterBinding></ParameterBindings>" CLOSE);
+  assert_int_equal(r->status, YOKE_BAD_INPUT);
+  check_contains(r->messages, "dir/t.ssd:10: warning: 'ParameterBinding' has a source and a "
+                              "'ParameterSet' inside; the source 'no.ssv' counts");
+  check_contains(r->messages, "there is no file 'no.ssv'");
   ssp_free(r);
 }
 
@@ -400,12 +430,19 @@ static int tear_down(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_connections),    cmocka_unit_test(test_elements),
-      cmocka_unit_test(test_units),          cmocka_unit_test(test_parameters),
-      cmocka_unit_test(test_documents),      cmocka_unit_test(test_unknown_elements),
-      cmocka_unit_test(test_annotation),     cmocka_unit_test(test_archive),
-      cmocka_unit_test(test_archive_inside), cmocka_unit_test(test_hostile_archives),
-      cmocka_unit_test(test_truncated),      cmocka_unit_test(test_bomb),
+      cmocka_unit_test(test_connections),
+      cmocka_unit_test(test_elements),
+      cmocka_unit_test(test_units),
+      cmocka_unit_test(test_parameters),
+      cmocka_unit_test(test_documents),
+      cmocka_unit_test(test_unknown_elements),
+      cmocka_unit_test(test_annotation),
+      cmocka_unit_test(test_archive),
+      cmocka_unit_test(test_source_and_content),
+      cmocka_unit_test(test_archive_inside),
+      cmocka_unit_test(test_hostile_archives),
+      cmocka_unit_test(test_truncated),
+      cmocka_unit_test(test_bomb),
   };
   return cmocka_run_group_tests_name("scenario_ssp_bad", tests, set_up, tear_down);
 }
