@@ -42,6 +42,7 @@ static void push_difference(yoke_anderson* self, const double x[], const double 
   memmove(self->dr + n, self->dr, (m - 1) * n * sizeof *self->dr);
   memmove(self->dg + n, self->dg, (m - 1) * n * sizeof *self->dg);
   for (size_t i = 0; i < n; i++) {
+    // differences of residuals r = g - x and of maps g, newest in row 0
     self->dr[i] = (g[i] - x[i]) - self->r_last[i];
     self->dg[i] = g[i] - self->g_last[i];
   }
@@ -57,18 +58,22 @@ void yoke__anderson_next(yoke_anderson* self, double x[], const double g[], cons
   if (self->n_seen++ > 0) {
     push_difference(self, x, g);
   }
+
+  // residual of the fixed-point map, r = g(x) - x
   for (size_t i = 0; i < n; i++) {
     self->r_last[i] = g[i] - x[i];
     self->g_last[i] = g[i];
   }
   const size_t m = self->n_columns;
   if (m == 0) {
+    // no difference yet: plain relaxation x + omega r
     for (size_t i = 0; i < n; i++) {
       x[i] += relaxation * self->r_last[i];
     }
     return;
   }
 
+  // min || W (r - dR gamma) ||, W = diag(weight), so that signals of different units weigh alike
   // weighted least squares, row by row
   for (size_t i = 0; i < n; i++) {
     for (size_t j = 0; j < m; j++) {
@@ -77,6 +82,8 @@ void yoke__anderson_next(yoke_anderson* self, double x[], const double g[], cons
     self->b[i] = weight[i] * self->r_last[i];
   }
   yoke__least_squares(n, m, self->a, self->b, self->gamma, DROP, self->work);
+
+  // x := g - dG gamma: the step that would carry the linear part of the residual to zero
   for (size_t i = 0; i < n; i++) {
     double next = g[i];
     for (size_t j = 0; j < m; j++) {

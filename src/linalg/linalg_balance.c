@@ -76,7 +76,6 @@ static void mul(size_t m, size_t k, size_t n, const double A[], size_t lda, cons
   }
 }
 
-// C (m x n) := A^T B, A k x m, B k x n
 // Rows of `to` := columns of `from`: between the orders of LAPACK and of C.
 static void turn(size_t m, size_t n, const double from[], size_t ld, double to[], size_t stride) {
   for (size_t i = 0; i < m; i++) {
@@ -86,6 +85,7 @@ static void turn(size_t m, size_t n, const double from[], size_t ld, double to[]
   }
 }
 
+// C (m x n) := A^T B, A k x m, B k x n
 static void mul_transposed(size_t m, size_t k, size_t n, const double A[], size_t lda,
                            const double B[], size_t ldb, double C[], size_t ldc) {
   for (size_t j = 0; j < n; j++) {
@@ -106,6 +106,8 @@ static yoke_status schur(balance* b, double wr[], double wi[]) {
   const int n = (int)b->model.n;
   int low = 0, high = 0, info = 0, n_selected = 0, n_work = -1;
   double wanted = 0.0;
+
+  // scaling by powers of two only ("S"): no permutation, so that `scale` alone undoes it
   dgebal_("S", &n, b->A, &n, &low, &high, b->scale, &info, 1);
   dgees_("V", "N", NULL, &n, b->A, &n, &n_selected, wr, wi, b->Q, &n, &wanted, &n_work, NULL, &info,
          1, 1);
@@ -126,12 +128,16 @@ static yoke_status stable_first(balance* b, double wr[], double wi[]) {
   int* whole = take(b, (size_t)n_work, sizeof *whole);
   double* work = take(b, (size_t)n_work, sizeof *work);
   YOKE_TRY(yoke__arena_status(&b->scratch));
+
+  // an eigenvalue within rounding of the axis counts as not stable: its Gramian would be rounding
   for (int i = 0; i < n; i++) {
     largest = fmax(largest, hypot(wr[i], wi[i]));
   }
   for (int i = 0; i < n; i++) {
     select[i] = wr[i] < -APART * largest;
   }
+
+  // reordering by orthogonal swaps keeps A = Q T Q^T, the selected eigenvalues first
   dtrsen_("N", "V", select, &n, b->A, &n, b->Q, &n, wr, wi, &n_stable, &s, &sep, work, &n_work,
           whole, &n_work, &info, 1, 1);
   b->n1 = (size_t)n_stable;
@@ -145,6 +151,8 @@ static yoke_status split(balance* b) {
   const int n_all = (int)n, n1 = (int)b->n1, n2 = (int)b->n2, minus = -1;
   const int ld = n1 > 0 ? n1 : 1;
   double scale = 1.0;
+
+  // coupling block with its sign turned: T11 X - X T22 = -T12
   int info = 0;
   for (size_t j = 0; j < b->n2; j++) {
     for (size_t i = 0; i < b->n1; i++) {
@@ -158,9 +166,13 @@ static yoke_status split(balance* b) {
   if (info < 0) {
     return YOKE_NO_CONVERGENCE;
   }
+
+  // LAPACK solves T11 X - X T22 = scale * C to avoid overflow
   for (size_t j = 0; j < b->n1 * b->n2; j++) {
     b->X[j] /= scale;
   }
+
+  // [V1 V2] = [Q1, Q2 + Q1 X]; W^T = [Q1^T - X Q2^T; Q2^T]: W^T V = I by construction
   memcpy(b->V, b->Q, n * n * sizeof *b->V);
   turn(n, n, b->Q, n, b->W, n);
   for (size_t j = 0; j < b->n2; j++) {
@@ -178,12 +190,16 @@ static yoke_status split(balance* b) {
 // B and C in the new coordinates
 static void transform(balance* b) {
   const yoke_balance_model* m = &b->model;
+
+  // back from the balanced coordinates x = D x': V := D V, W^T := W^T D^-1
   for (size_t i = 0; i < m->n; i++) {
     for (size_t j = 0; j < m->n; j++) {
       b->V[i + j * m->n] *= b->scale[i];
       b->W[j + i * m->n] /= b->scale[i];
     }
   }
+
+  // B in z: W^T B
   for (size_t i = 0; i < m->n; i++) {
     for (size_t j = 0; j < m->n_u; j++) {
       double sum = 0.0;
@@ -193,6 +209,8 @@ static void transform(balance* b) {
       b->B[i + j * m->n] = sum;
     }
   }
+
+  // C in z: C V
   for (size_t i = 0; i < m->n_y; i++) {
     for (size_t j = 0; j < m->n; j++) {
       double sum = 0.0;
@@ -211,6 +229,7 @@ static void transform(balance* b) {
 // place
 static void solve_upper(size_t n, const number T[], size_t ld, number shift, number r[]) {
   for (size_t j = n; j-- > 0;) {
+    // back substitution column by column, T walked along its columns
     r[j] /= T[j + j * ld] + shift;
     for (size_t i = 0; i < j; i++) {
       r[i] -= T[i + j * ld] * r[j];
@@ -225,6 +244,7 @@ static void solve_upper(size_t n, const number T[], size_t ld, number shift, num
 static void factor(size_t n, size_t m, const number T[], number B[], number U[]) {
   for (size_t k = n; k-- > 0;) {
     const number lambda = T[k + k * n];
+    // |b| by hypot: squares of small rows do not vanish
     double size = 0.0;
     for (size_t j = 0; j < m; j++) {
       size = hypot(size, cabs(B[k + j * n]));
@@ -232,9 +252,11 @@ static void factor(size_t n, size_t m, const number T[], number B[], number U[])
     const double tau = size / sqrt(-2.0 * creal(lambda));
     number* u = U + k * n;
     u[k] = tau;
+    // a row without input adds nothing: u stays zero there, and tau in the divisor is avoided
     if (!(tau > 0.0)) {
       continue;
     }
+    // right-hand side -(t tau + B1 b^H / tau)
     for (size_t i = 0; i < k; i++) {
       number sum = T[i + k * n] * tau;
       for (size_t j = 0; j < m; j++) {
@@ -242,7 +264,9 @@ static void factor(size_t n, size_t m, const number T[], number B[], number U[])
       }
       u[i] = -sum;
     }
+    // Re(l) < 0 for all eigenvalues, so no divisor T_jj + conj(l) is zero
     solve_upper(k, T, n, conj(lambda), u);
+    // B1 := B1 - u b / tau, the input of the leading rows that is left
     for (size_t j = 0; j < m; j++) {
       const number b = B[k + j * n] / tau;
       for (size_t i = 0; i < k; i++) {
@@ -256,10 +280,13 @@ static void factor(size_t n, size_t m, const number T[], number B[], number U[])
 static void spread(size_t n, const number Z[], bool is_reversed, const number U[], double L[]) {
   for (size_t j = 0; j < n; j++) {
     for (size_t i = 0; i < n; i++) {
+      // U is upper triangular: column j has entries up to row j only
       number sum = 0.0;
       for (size_t s = 0; s <= j; s++) {
         sum += Z[i + (is_reversed ? n - 1 - s : s) * n] * U[s + j * n];
       }
+      // F F^H = Re F Re F^T + Im F Im F^T because F F^H is real: 2 n real columns stand for n
+      // complex ones
       L[i + j * n] = creal(sum);
       L[i + (n + j) * n] = cimag(sum);
     }
@@ -273,6 +300,8 @@ static yoke_status complex_schur(balance* b, number T[], number Z[]) {
   number* w = take(b, b->n1, sizeof *w);
   double* rwork = take(b, b->n1, sizeof *rwork);
   YOKE_TRY(yoke__arena_status(&b->scratch));
+
+  // the stable block of the real form is the start, so that both forms have the same basis
   for (size_t j = 0; j < b->n1; j++) {
     for (size_t i = 0; i < b->n1; i++) {
       T[i + j * b->n1] = b->A[i + j * b->model.n];
@@ -291,6 +320,8 @@ static yoke_status complex_schur(balance* b, number T[], number Z[]) {
 static void factor_controllability(const balance* b, const number T[], const number Z[], number R[],
                                    number U[]) {
   const size_t n = b->n1;
+
+  // right-hand side Z^H B
   for (size_t j = 0; j < b->model.n_u; j++) {
     for (size_t i = 0; i < n; i++) {
       number sum = 0.0;
@@ -308,11 +339,15 @@ static void factor_controllability(const balance* b, const number T[], const num
 static void factor_observability(const balance* b, const number T[], const number Z[], number R[],
                                  number reversed[], number U[]) {
   const size_t n = b->n1, m = b->model.n_y;
+
+  // with J the reversal of order, J T^H J is upper triangular again
   for (size_t j = 0; j < n; j++) {
     for (size_t i = 0; i < n; i++) {
       reversed[i + j * n] = conj(T[(n - 1 - j) + (n - 1 - i) * n]);
     }
   }
+
+  // J Z^H C^T, the input of the dual equation
   for (size_t j = 0; j < m; j++) {
     for (size_t i = 0; i < n; i++) {
       number sum = 0.0;
@@ -322,6 +357,8 @@ static void factor_observability(const balance* b, const number T[], const numbe
       R[i + j * n] = sum;
     }
   }
+
+  // a row without input leaves its column of U as it is: nothing may remain from the other factor
   memset(U, 0, n * n * sizeof *U);
   factor(n, m, reversed, R, U);
   spread(n, Z, true, U, b->Lo);
@@ -350,6 +387,8 @@ static yoke_status find_values(balance* b) {
   double wanted = 0.0;
   double* product = take(b, wide * wide, sizeof *product);
   YOKE_TRY(yoke__arena_status(&b->scratch));
+
+  // Lo^T Lc: its singular values are the Hankel singular values
   mul_transposed(wide, n, wide, b->Lo, n, b->Lc, n, product, wide);
   dgesvd_("A", "A", &size, &size, product, &size, b->S, b->U, &size, b->Vt, &size, &wanted, &n_work,
           &info, 1, 1);
@@ -366,6 +405,7 @@ static yoke_status find_values(balance* b) {
 
 // How many of the stable states stay.
 static size_t choose(const balance* b, size_t order, double tolerance) {
+  // a value at rounding level has no direction of its own: its 1/sqrt(s) would be noise
   size_t n_real = 0;
   while (n_real < b->n1 && b->S[n_real] > FLOOR * b->S[0]) {
     n_real++;
@@ -374,6 +414,8 @@ static size_t choose(const balance* b, size_t order, double tolerance) {
     const size_t left = order > b->n2 ? order - b->n2 : 0;
     return left < n_real ? left : n_real;
   }
+
+  // the error bound || G - G_r || <= 2 sum of the dropped values (Glover 1984), smallest first
   double dropped = 0.0;
   for (size_t i = b->n1; i-- > n_real;) {
     dropped += 2.0 * b->S[i];
@@ -388,6 +430,7 @@ static size_t choose(const balance* b, size_t order, double tolerance) {
 static void projections(const balance* b, size_t r, double left[], double right[]) {
   const size_t n = b->n1, wide = 2 * n;
   for (size_t k = 0; k < r; k++) {
+    // S^-1/2 turns U^T Lo^T and Lc V into a pair with T_left T_right = I
     const double weight = 1.0 / sqrt(b->S[k]);
     for (size_t i = 0; i < n; i++) {
       double sum_left = 0.0, sum_right = 0.0;
@@ -411,13 +454,21 @@ static yoke_status put_stable(balance* b, size_t r, yoke_reduction* out) {
   double* small = take(b, r * (r + m->n + m->n_u) + m->n_y * r, sizeof *small);
   YOKE_TRY(yoke__arena_status(&b->scratch));
   projections(b, r, left, right);
+
+  // A_r = T_left T11 T_right
   mul(n, n, r, b->A, m->n, right, n, AR, n);
   mul(r, n, r, left, r, AR, n, small, r);
   turn(r, r, small, r, out->A, out->n);
+
+  // B_r = T_left B1
   mul(r, n, m->n_u, left, r, b->B, m->n, small, r);
   turn(r, m->n_u, small, r, out->B, m->n_u);
+
+  // T_r = T_left W1^T, from states of the full model to those of the reduced one
   mul(r, n, m->n, left, r, b->W, m->n, small, r);
   turn(r, m->n, small, r, out->T, m->n);
+
+  // C_r = C1 T_right
   mul(m->n_y, n, r, b->C, m->n_y, right, n, small, m->n_y);
   turn(m->n_y, r, small, m->n_y, out->C, out->n);
   return YOKE_OK;
@@ -426,6 +477,8 @@ static yoke_status put_stable(balance* b, size_t r, yoke_reduction* out) {
 // What is not stable, as it is, behind it.
 static void put_apart(const balance* b, size_t r, yoke_reduction* out) {
   const yoke_balance_model* m = &b->model;
+
+  // the block T22 and its rows of B and W^T and columns of C, untouched
   turn(b->n2, b->n2, b->A + b->n1 + b->n1 * m->n, m->n, out->A + r * out->n + r, out->n);
   turn(b->n2, m->n_u, b->B + b->n1, m->n, out->B + r * m->n_u, m->n_u);
   turn(b->n2, m->n, b->W + b->n1, m->n, out->T + r * m->n, m->n);
@@ -443,6 +496,8 @@ static yoke_status put(balance* b, size_t r, yoke_arena* arena, yoke_reduction* 
   out->hankel = yoke__arena_array(arena, b->n1 + 1, sizeof(double));
   YOKE_TRY(yoke__arena_status(arena));
   memcpy(out->hankel, b->S, b->n1 * sizeof(double));
+
+  // smallest first, so that small values are not lost beside large ones
   for (size_t i = b->n1; i-- > r;) {
     out->bound += 2.0 * b->S[i];
   }
@@ -476,6 +531,8 @@ static yoke_status run(balance* b, size_t n_wanted, double tolerance, yoke_arena
   double* wr = take(b, m->n, sizeof *wr);
   double* wi = take(b, m->n, sizeof *wi);
   YOKE_TRY(yoke__arena_status(&b->scratch));
+
+  // from rows to columns
   turn(m->n, m->n, m->A, m->n, b->A, m->n);
   if (m->n > 0) {
     YOKE_TRY(schur(b, wr, wi));

@@ -35,6 +35,7 @@ yoke_status yoke__complex_lu_factor(size_t n, double complex A[], size_t pivots[
     for (size_t i = k + 1; i < n; i++) {
       best = cabs(A[i * n + k]) > cabs(A[best * n + k]) ? i : best;
     }
+    // `!(size > 0)` also refuses a NaN
     const double size = cabs(A[best * n + k]);
     if (!(size > 0) || !yoke__is_finite(size)) {
       return YOKE_SINGULAR;
@@ -43,6 +44,7 @@ yoke_status yoke__complex_lu_factor(size_t n, double complex A[], size_t pivots[
     if (best != k) {
       swap_rows(n, A, k, best);
     }
+    // row_i := row_i - (a_ik / a_kk) row_k
     for (size_t i = k + 1; i < n; i++) {
       const double complex factor = A[i * n + k] / A[k * n + k];
       A[i * n + k] = factor;
@@ -56,16 +58,21 @@ yoke_status yoke__complex_lu_factor(size_t n, double complex A[], size_t pivots[
 
 void yoke__complex_lu_solve(size_t n, const double complex lu[], const size_t pivots[],
                             double complex b[]) {
+  // P b
   for (size_t k = 0; k < n; k++) {
     const double complex swapped = b[pivots[k]];
     b[pivots[k]] = b[k];
     b[k] = swapped;
   }
+
+  // L y = P b, ones on the diagonal
   for (size_t i = 0; i < n; i++) {
     for (size_t j = 0; j < i; j++) {
       b[i] -= lu[i * n + j] * b[j];
     }
   }
+
+  // U x = y
   for (size_t i = n; i-- > 0;) {
     for (size_t j = i + 1; j < n; j++) {
       b[i] -= lu[i * n + j] * b[j];
@@ -76,6 +83,7 @@ void yoke__complex_lu_solve(size_t n, const double complex lu[], const size_t pi
 
 double complex yoke__complex_lu_determinant(size_t n, const double complex lu[],
                                             const size_t pivots[]) {
+  // det A = (-1)^swaps prod u_ii: a swap at i turns the sign once
   double complex product = 1;
   for (size_t i = 0; i < n; i++) {
     product *= pivots[i] == i ? lu[i * n + i] : -lu[i * n + i];
@@ -100,6 +108,7 @@ yoke_status yoke__complex_norm(size_t m, size_t n, const double complex A[], dou
     }
     low = high;
   } else if (k > 1) {
+    // [R, -X; X, R]: multiplying (Re v, Im v) by it is multiplying v by A
     for (size_t i = 0; i < m; i++) {
       for (size_t j = 0; j < n; j++) {
         const double complex a = A[i * n + j];
@@ -109,6 +118,7 @@ yoke_status yoke__complex_norm(size_t m, size_t n, const double complex A[], dou
       }
     }
     YOKE_TRY(yoke__svd(2 * m, 2 * n, real, U, s, V, s + 2 * k));
+    // values come in equal pairs, so that the last of 2 k is the smallest of A
     high = s[0];
     low = s[2 * k - 1];
   }

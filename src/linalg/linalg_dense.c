@@ -101,8 +101,10 @@ static void swap_rows(size_t n, double A[], size_t i, size_t j) {
 
 yoke_status yoke__lu_factor(size_t n, double A[], size_t pivots[]) {
   for (size_t k = 0; k < n; k++) {
+    // the largest element as pivot keeps |l_ik| <= 1, so that factors grow by at most 2^(n-1)
     const size_t p = find_pivot(n, A, k);
     const double pivot = A[p * n + k];
+    // a NaN fails the second test: the factors hold finite numbers only
     if (pivot == 0.0 || !yoke__is_finite(pivot)) {
       return YOKE_SINGULAR;
     }
@@ -132,6 +134,7 @@ void yoke__lu_solve(size_t n, const double lu[], const size_t pivots[], double b
   }
 
   // L y = b, unit diagonal
+  // y_i = b_i - sum_j l_ij y_j, in place
   for (size_t i = 1; i < n; i++) {
     for (size_t j = 0; j < i; j++) {
       b[i] -= lu[i * n + j] * b[j];
@@ -139,6 +142,7 @@ void yoke__lu_solve(size_t n, const double lu[], const size_t pivots[], double b
   }
 
   // U x = y
+  // x_i = (y_i - sum_j u_ij x_j) / u_ii, last row first
   for (size_t i = n; i-- > 0;) {
     for (size_t j = i + 1; j < n; j++) {
       b[i] -= lu[i * n + j] * b[j];
@@ -154,12 +158,14 @@ yoke_status yoke__solve(size_t n, double A[], double b[], size_t pivots[]) {
 }
 
 double yoke__norm_1(size_t n, const double A[]) {
+  // max over j of sum_i |a_ij|
   double largest = 0.0;
   for (size_t j = 0; j < n; j++) {
     double sum = 0.0;
     for (size_t i = 0; i < n; i++) {
       sum += fabs(A[i * n + j]);
     }
+    // fmax would drop a NaN
     if (isnan(sum)) {
       return sum;
     }

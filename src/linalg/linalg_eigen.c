@@ -28,6 +28,8 @@ static int eigenvalues_of(int n, double A[], double re[], double im[], double wo
 
 static yoke_status run_lapack(int n, double copy[], double re[], double im[]) {
   double wanted = 0.0;
+
+  // a first call asks for the best work size only
   if (eigenvalues_of(n, copy, re, im, &wanted, -1) != 0 || wanted > (double)INT_MAX) {
     return YOKE_BAD_ARG;
   }
@@ -72,6 +74,7 @@ yoke_status yoke__spectral_radius(size_t n, const double A[], double* radius) {
   YOKE_TRY_MEMORY(parts);
   const yoke_status status = yoke__eigenvalues(n, A, parts, parts + n);
   for (size_t i = 0; status == YOKE_OK && i < n; i++) {
+    // |lambda| by hypot: no overflow of squares
     *radius = fmax(*radius, hypot(parts[i], parts[n + i]));
   }
   free(parts);

@@ -100,9 +100,12 @@ static void even_polynomial(size_t n, const double b[], const double X2[], const
 // first = 0; the same with the odd coefficients and first = 1 (then X V is the odd part). T: work.
 static void half_of_q(size_t n, int first, const double X2[], const double X4[], const double X6[],
                       double T[], double V[]) {
+  // T = b12 X6 + b10 X4 + b8 X2 (odd half: b13, b11, b9)
   for (size_t i = 0; i < n * n; i++) {
     T[i] = pade[12 + first] * X6[i] + pade[10 + first] * X4[i] + pade[8 + first] * X2[i];
   }
+
+  // V = X6 T: six products in all instead of one per power
   multiply(n, X6, T, V);
   even_polynomial(n, pade + first, X2, X4, X6, T);
   for (size_t i = 0; i < n * n; i++) {
@@ -115,10 +118,14 @@ static yoke_status rational(size_t n, const double X[], double E[], double work[
                             size_t pivots[]) {
   const size_t nn = n * n;
   double *X2 = work, *X4 = X2 + nn, *X6 = X4 + nn, *U = X6 + nn, *V = U + nn, *T = V + nn;
+
+  // even powers suffice: q(X) = V + X V_odd, q(-X) = V - X V_odd
   multiply(n, X, X, X2);
   multiply(n, X2, X2, X4);
   multiply(n, X4, X2, X6);
   half_of_q(n, 1, X2, X4, X6, T, V);
+
+  // U = X V_odd, the odd part of q
   multiply(n, X, V, U);
   half_of_q(n, 0, X2, X4, X6, T, V);
 
@@ -127,6 +134,8 @@ static yoke_status rational(size_t n, const double X[], double E[], double work[
     X2[i] = V[i] - U[i];
     T[i] = V[i] + U[i];
   }
+
+  // r(X) = q(-X)^-1 q(X); the denominator is well conditioned below theta
   YOKE_TRY(yoke__lu_factor(n, X2, pivots));
   solve_all(n, X2, pivots, T);
   memcpy(E, T, nn * sizeof *E);
@@ -149,6 +158,8 @@ yoke_status yoke__expm_in(size_t n, const double A[], double E[], double work[],
 
   // X = A / 2^s, exact; s is bounded because the norm is finite
   double* X = work;
+
+  // frexp gives norm / theta = f 2^s with f in [1/2, 1): 2^-s brings the norm to theta f < theta
   int s = 0;
   if (norm > THETA_13) {
     (void)frexp(norm / THETA_13, &s);
@@ -159,6 +170,7 @@ yoke_status yoke__expm_in(size_t n, const double A[], double E[], double work[],
   YOKE_TRY(rational(n, X, E, work + n * n, pivots));
 
   // undo the scaling
+  // exp(A) = r(X)^(2^s) by s squarings, each of which may double the relative error
   for (int i = 0; i < s; i++) {
     memcpy(X, E, n * n * sizeof *E);
     multiply(n, X, X, E);

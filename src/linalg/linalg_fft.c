@@ -14,6 +14,7 @@
 #define PI 3.14159265358979323846
 
 void yoke__fft_turns(size_t n, double complex turns[]) {
+  // turns[i] = exp(-2 pi j i / n), each from its own angle: a running product would add up rounding
   for (size_t i = 0; i < n / 2; i++) {
     const double angle = -2 * PI * (double)i / (double)n;
     turns[i] = cos(angle) + (double complex)I * sin(angle);
@@ -22,6 +23,7 @@ void yoke__fft_turns(size_t n, double complex turns[]) {
 
 // Puts x_i where the bits of i are read backwards.
 static void reverse(size_t n, double complex x[]) {
+  // k is i with its bits reversed; adding one to i carries from the highest bit of k downwards
   size_t k = 0;
   for (size_t i = 1; i < n; i++) {
     size_t bit = n >> 1;
@@ -39,10 +41,13 @@ static void reverse(size_t n, double complex x[]) {
 
 void yoke__fft(size_t n, double complex x[], const double complex turns[]) {
   reverse(n, x);
+
+  // butterflies of twice the length in each pass: Cooley and Tukey, decimation in time
   for (size_t half = 1; half < n; half *= 2) {
     const size_t stride = n / (2 * half);
     for (size_t from = 0; from < n; from += 2 * half) {
       for (size_t i = 0; i < half; i++) {
+        // a + t b and a - t b with the turn t of this length
         const double complex a = x[from + i], b = turns[i * stride] * x[from + half + i];
         x[from + i] = a + b;
         x[from + half + i] = a - b;
@@ -58,6 +63,8 @@ yoke_status yoke__chirp_open(size_t n, size_t n_out, double angle, yoke_chirp* s
   if (n > SIZE_MAX / 128 || n_out > SIZE_MAX / 128) {
     return YOKE_NO_MEMORY;
   }
+
+  // a power of two that holds n + n_out - 1 lags without wrapping around
   while (size < n + n_out) {
     size *= 2;
   }
@@ -69,6 +76,8 @@ yoke_status yoke__chirp_open(size_t n, size_t n_out, double angle, yoke_chirp* s
   self->kernel = self->chirp + longer;
   self->work = self->kernel + size;
   yoke__fft_turns(size, self->turns);
+
+  // c_i = exp(-j angle i^2 / 2)
   for (size_t i = 0; i < longer; i++) {
     const double phase = -angle * (double)i * (double)i / 2;
     self->chirp[i] = cos(phase) + (double complex)I * sin(phase);
@@ -80,12 +89,16 @@ yoke_status yoke__chirp_open(size_t n, size_t n_out, double angle, yoke_chirp* s
   for (size_t i = 1; i < n; i++) {
     self->kernel[size - i] = conj(self->chirp[i]);
   }
+
+  // the kernel is transformed once, for all later signals
   yoke__fft(size, self->kernel, self->turns);
   return YOKE_OK;
 }
 
 void yoke__chirp_transform(yoke_chirp* self, const double x[], double complex X[]) {
   double complex* work = self->work;
+
+  // x_i c_i, padded with zeros
   for (size_t i = 0; i < self->size; i++) {
     work[i] = i < self->n ? x[i] * self->chirp[i] : 0;
   }
@@ -95,6 +108,8 @@ void yoke__chirp_transform(yoke_chirp* self, const double x[], double complex X[
     work[i] = conj(work[i] * self->kernel[i]);
   }
   yoke__fft(self->size, work, self->turns);
+
+  // X_k = c_k times the convolution; 1 / size belongs to the inverse transform
   for (size_t k = 0; k < self->n_out; k++) {
     X[k] = conj(work[k]) / (double)self->size * self->chirp[k];
   }

@@ -26,6 +26,7 @@ static double column_norm(size_t m, size_t n, const double A[], size_t first, si
   }
   double sum = 0.0;
   for (size_t i = first; i < m; i++) {
+    // |a| = max |a_i| sqrt(sum (a_i / max)^2): each square is at most 1
     const double a = A[i * n + j] / largest;
     sum += a * a;
   }
@@ -44,6 +45,8 @@ static double make_reflection(size_t m, size_t n, double A[], size_t r, size_t j
     A[i * n + j] /= v_r;
   }
   *r_jj = alpha;
+
+  // beta = 2 / (v^T v) = -v_r / alpha for v scaled to v_r = 1
   return -v_r / alpha;
 }
 
@@ -78,6 +81,7 @@ static void solve_staircase(size_t n, const double A[], const double b[], const 
                             size_t rank, double x[]) {
   size_t r = rank;
   for (size_t j = n; j-- > 0;) {
+    // x_j = (b_r - sum_l r_jl x_l) / r_jj; columns left out keep x_j = 0 and own no row
     x[j] = 0.0;
     if (diagonal[j] != 0.0) {
       r--;
@@ -93,6 +97,8 @@ static void solve_staircase(size_t n, const double A[], const double b[], const 
 size_t yoke__least_squares(size_t m, size_t n, double A[], double b[], double x[], double drop,
                            double work[]) {
   double *w = work, *diagonal = work + n;
+
+  // a column is judged against the longest one, so that `drop` has no unit
   double scale = 0.0;
   for (size_t j = 0; j < n; j++) {
     scale = fmax(scale, column_norm(m, n, A, 0, j));
@@ -100,6 +106,8 @@ size_t yoke__least_squares(size_t m, size_t n, double A[], double b[], double x[
 
   size_t rank = 0;
   for (size_t j = 0; j < n; j++) {
+    // what is left of column j below the rows used so far: its part that the kept columns do not
+    // span
     const double norm = rank < m ? column_norm(m, n, A, rank, j) : 0.0;
     diagonal[j] = 0.0;
     if (!(norm <= drop * scale)) {  // a NaN is kept and shows in x

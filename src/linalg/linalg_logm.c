@@ -35,6 +35,8 @@ typedef struct room {
 static yoke_status invert(size_t n, const double A[], double to[], const room* r) {
   memcpy(r->work, A, n * n * sizeof *A);
   YOKE_TRY(yoke__lu_factor(n, r->work, r->pivots));
+
+  // column by column: A x = e_j
   for (size_t j = 0; j < n; j++) {
     for (size_t i = 0; i < n; i++) {
       r->column[i] = i == j ? 1 : 0;
@@ -66,11 +68,13 @@ static yoke_status take_root(size_t n, const room* r) {
   bool is_last = false;
   for (int k = 0; k < MOST_STEP; k++) {
     YOKE_TRY(invert(n, r->M, r->inverse, r));
+    // M := (2 I + M + M^-1) / 4 and (I + M^-1) / 2, element by element from the same old M
     for (size_t i = 0; i < n * n; i++) {
       const double one = i % (n + 1) == 0 ? 1 : 0;
       r->M[i] = 0.25 * (2 * one + r->M[i] + r->inverse[i]);
       r->inverse[i] = 0.5 * (one + r->inverse[i]);
     }
+    // X := X (I + M^-1) / 2
     yoke__mat_mul(n, n, n, r->X, r->inverse, r->work);
     memcpy(r->X, r->work, n * n * sizeof *r->X);
     if (!yoke__are_finite(n * n, r->X)) {
@@ -79,6 +83,7 @@ static yoke_status take_root(size_t n, const room* r) {
     if (is_last) {
       return YOKE_OK;
     }
+    // |M - I| of 1e-7 is followed by one of about 1e-14
     is_last = distance(n, r->M) < SETTLED;
   }
   return YOKE_NO_CONVERGENCE;
@@ -87,6 +92,8 @@ static yoke_status take_root(size_t n, const room* r) {
 // L := log X for X near I
 static yoke_status sum_series(size_t n, double scale, double L[], const room* r) {
   double *Z = r->M, *power = r->inverse, *next = r->work;
+
+  // Z = (X - I)(X + I)^-1; the factors commute, both being functions of X
   for (size_t i = 0; i < n * n; i++) {
     power[i] = r->X[i] + (i % (n + 1) == 0 ? 1 : 0);
   }
@@ -98,10 +105,13 @@ static yoke_status sum_series(size_t n, double scale, double L[], const room* r)
   memcpy(Z, next, n * n * sizeof *Z);
   memcpy(power, Z, n * n * sizeof *Z);
   memset(L, 0, n * n * sizeof *L);
+
+  // L = scale * 2 sum over odd powers Z^(2k+1) / (2k+1)
   for (int term = 0; term < N_TERMS; term++) {
     for (size_t i = 0; i < n * n; i++) {
       L[i] += 2 * scale * power[i] / (2 * term + 1);
     }
+    // from Z^(2k+1) to Z^(2k+3)
     yoke__mat_mul(n, n, n, power, Z, next);
     yoke__mat_mul(n, n, n, next, Z, power);
   }
@@ -121,6 +131,7 @@ yoke_status yoke__logm(size_t n, const double A[], double L[]) {
         pivots};
     double scale = 1;
     memcpy(r.X, A, n * n * sizeof *A);
+    // each root halves log A; the scale makes up for it
     for (int k = 0; k < MOST_ROOT && distance(n, r.X) > NEAR && status >= 0; k++) {
       status = take_root(n, &r);
       scale *= 2;

@@ -19,6 +19,7 @@ static double scaled_norm(size_t n, const double A[], const double d[]) {
   for (size_t j = 0; j < n; j++) {
     double sum = 0;
     for (size_t i = 0; i < n; i++) {
+      // (D^-1 A D)_ij = a_ij d_j / d_i
       sum += fabs(A[i * n + j]) / d[i] * d[j];
     }
     largest = sum > largest ? sum : largest;
@@ -43,8 +44,12 @@ static bool rescale_by_gain(double row, double column, double* d) {
   if (!yoke__is_finite(row / column)) {
     return false;
   }
+
+  // f = 2^(e-1) <= sqrt(row / column) < 2 f: the power of two next below the optimum
   (void)frexp(sqrt(row / column), &e);
   const double f = ldexp(1.0, e - 1);
+
+  // Parlett and Reinsch: only what lowers the sum of row and column by 5 % is worth a step
   if (column * f + row / f >= 0.95 * (column + row)) {
     return false;
   }
@@ -57,6 +62,8 @@ static bool rescale_by_factor(double row, double column, double* d) {
   if (!yoke__is_finite(row) || !yoke__is_finite(column)) {
     return false;
   }
+
+  // f = 2^e; e of 0 or 1: row and column are within a factor of four of each other, nothing to do
   (void)frexp(sqrt(row / column), &e);
   (void)frexp(*d, &present);
   if (e == 0 || e == 1 || present + e > MAX_EXPONENT || present + e < -MAX_EXPONENT) {
@@ -71,6 +78,8 @@ void yoke__scale_find(size_t n, const double A[], yoke_scale_rule rule, double d
   for (size_t i = 0; i < n; i++) {
     d[i] = 1;
   }
+
+  // the second rule has no criterion of gain, so the norm before is kept to compare with
   const double before = is_gain ? 0 : scaled_norm(n, A, d);
   bool has_changed = true;
   for (int sweep = 0; sweep < (is_gain ? MAX_SWEEPS_GAIN : MAX_SWEEPS_FACTOR) && has_changed;
@@ -85,6 +94,8 @@ void yoke__scale_find(size_t n, const double A[], yoke_scale_rule rule, double d
       }
     }
   }
+
+  // a scaling that did not lower the norm is withdrawn
   if (!is_gain && !(scaled_norm(n, A, d) < before)) {
     for (size_t i = 0; i < n; i++) {
       d[i] = 1;

@@ -68,6 +68,8 @@ yoke_status yoke__pencil_eigenvalues(size_t n, const double M[], const double N[
   yoke__lapack_use_one_thread();
   const int size = (int)n, one = 1, length = (int)n_work;
   int info = 0;
+
+  // eigenvalues are (re + j im) / beta; beta = 0 stands for an infinite one
   dggev_("N", "N", &size, a, &size, b, &size, re, im, beta, NULL, &one, NULL, &one, work, &length,
          &info, 1, 1);
   free(block);
@@ -98,6 +100,8 @@ yoke_status yoke__stable_subspace(size_t n, const double M[], const double N[], 
   yoke__lapack_use_one_thread();
   const int size = (int)n, one = 1, length = (int)n_work;
   int info = 0, n_found = 0;
+
+  // with the selected eigenvalues first, the leading columns of `vectors` span their subspace
   dgges_("N", "V", "S", is_discrete ? is_inside : is_left, &size, a, &size, b, &size, &n_found,
          values, values + n, values + 2 * n, NULL, &one, vectors, &size, work, &length, flags,
          &info, 1, 1, 1);
@@ -124,6 +128,8 @@ yoke_status yoke__schur(size_t n, const double A[], double T[], double Z[]) {
   yoke__lapack_use_one_thread();
   const int size = (int)n, length = (int)n_work;
   int info = 0, n_sorted = 0;
+
+  // A = Z T Z^T
   dgees_("V", "N", NULL, &size, a, &size, &n_sorted, values, values + n, vectors, &size, work,
          &length, NULL, &info, 1, 1);
   transpose(n, a, T);
@@ -151,9 +157,13 @@ yoke_status yoke__complement(size_t m, size_t n, const double A[], double Q[]) {
   yoke__lapack_use_one_thread();
   const int rows = (int)m, columns = (int)n, length = (int)n_work;
   int info = 0;
+
+  // A = Q R by Householder reflections, kept in factored form below the diagonal
   if (n > 0) {
     dgeqrf_(&rows, &columns, a, &rows, tau, work, &length, &info);
   }
+
+  // all m columns of Q, of which the last m - n are orthogonal to the range of A
   if (info == 0) {
     dorgqr_(&rows, &rows, &columns, a, &rows, tau, work, &length, &info);
   }

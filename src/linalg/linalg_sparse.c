@@ -60,6 +60,7 @@ static bool is_pattern(const yoke_sparse_pattern* p) {
     if (p->starts[j + 1] < p->starts[j]) {
       return false;
     }
+    // rows strictly ascending within a column: no entry twice
     for (int32_t e = p->starts[j]; e < p->starts[j + 1]; e++) {
       const bool ascends = e == p->starts[j] || p->rows[e] > p->rows[e - 1];
       if (p->rows[e] < 0 || p->rows[e] >= p->n || !ascends) {
@@ -73,9 +74,12 @@ static bool is_pattern(const yoke_sparse_pattern* p) {
 // Rows from columns: a counting sort, so columns ascend within a row.
 static void make_rows(int32_t n, const int32_t starts[], const int32_t rows[], int32_t row_starts[],
                       int32_t cols[], int32_t at[]) {
+  // entries per row, shifted by one
   for (int32_t e = 0; e < starts[n]; e++) {
     row_starts[rows[e] + 1]++;
   }
+
+  // first positions by summing up
   for (int32_t i = 0; i < n; i++) {
     row_starts[i + 1] += row_starts[i];
   }
@@ -86,6 +90,8 @@ static void make_rows(int32_t n, const int32_t starts[], const int32_t rows[], i
       at[to] = e;
     }
   }
+
+  // filling moved each start to the next row's: shift back
   memmove(row_starts + 1, row_starts, (size_t)n * sizeof *row_starts);
   row_starts[0] = 0;
 }
@@ -135,6 +141,8 @@ static yoke_status create_dense(yoke_sparse* self) {
   self->place =
       yoke__arena_array(self->arena, (size_t)self->matrix.n_nonzeros, sizeof *self->place);
   YOKE_TRY(yoke__arena_status(self->arena));
+
+  // (i, j) at i n + j
   for (int32_t j = 0; j < self->matrix.n; j++) {
     for (int32_t e = self->matrix.starts[j]; e < self->matrix.starts[j + 1]; e++) {
       self->place[e] = self->matrix.rows[e] * self->matrix.n + j;
@@ -181,6 +189,8 @@ yoke_status yoke__sparse_create(const yoke_sparse_pattern* pattern,
   self->arena = arena;
   self->settings = settings == NULL ? (yoke_sparse_settings){0} : *settings;
   yoke_sparse_settings* s = &self->settings;
+
+  // a setting of 0 stands for the default
   s->growth_limit = s->growth_limit > 0.0 ? s->growth_limit : GROWTH_LIMIT;
   s->pivot_tolerance = s->pivot_tolerance > 0.0 ? fmin(1.0, s->pivot_tolerance) : PIVOT_TOLERANCE;
   self->n_slots = s->n_slots > 0 ? s->n_slots : 1;
@@ -245,6 +255,8 @@ static yoke_status measure_growth(const yoke_sparse* self, const yoke_sparse_fac
   double* scale = yoke__arena_array(arena, (size_t)n, sizeof *scale);
   double* work = yoke__arena_array(arena, (size_t)n, sizeof *work);
   YOKE_TRY(yoke__arena_status(arena));
+
+  // entries at their ids and scales of 1: growth is measured without a compiled list
   for (int32_t id = 0; id < n_entries; id++) {
     place[id] = id;
   }
@@ -270,6 +282,7 @@ static depth measure_depth(const yoke_sparse_factors* f, int32_t n) {
   for (int32_t k = 0; k < n; k++) {
     rows[k] = 1;
     pivots[k] = f->is_dirty[k];
+    // row k of the forward sweep waits for every row j with l_kj != 0
     for (int32_t e = f->l_start[k]; e < f->l_start[k + 1]; e++) {
       const int32_t j = f->l_col[e];
       rows[k] = rows[j] >= rows[k] ? rows[j] + 1 : rows[k];
@@ -278,6 +291,8 @@ static depth measure_depth(const yoke_sparse_factors* f, int32_t n) {
     most.forward = rows[k] > most.forward ? rows[k] : most.forward;
     most.pivots = pivots[k] > most.pivots ? pivots[k] : most.pivots;
   }
+
+  // row k of the backward sweep waits for every column c with u_kc != 0
   for (int32_t k = n; k-- > 0;) {
     rows[k] = 1;
     for (int32_t e = f->u_start[k]; e < f->u_start[k + 1]; e++) {
@@ -303,6 +318,8 @@ static yoke_status measure(const yoke_sparse* self, const yoke_sparse_factors* f
   for (int32_t id = 0; id < n_entries; id++) {
     n_dirty += factors->is_dirty[id];
   }
+
+  // throughput or latency, whichever is longer, for forward, backward and refactor
   const double cycles =
       fmax(CYCLES_PER_ENTRY * (double)(n + factors->l_start[n]), 14.0 * chains.forward) +
       fmax(CYCLES_PER_ENTRY * (double)(n + factors->u_start[n]), 14.0 * chains.backward) +
@@ -324,6 +341,8 @@ static yoke_status try_way(const yoke_sparse* self, way how, double tolerance,
                            const double values[], yoke_sparse_order* order, trial* result,
                            int32_t* column) {
   const int32_t n = self->matrix.n;
+
+  // start with four times the entries; doubled until the fill fits
   size_t capacity = 4 * (size_t)self->matrix.n_nonzeros + 4 * (size_t)n + 16;
   yoke_status status = YOKE_FULL;
   while (status == YOKE_FULL && capacity <= MAX_ENTRIES) {
@@ -386,6 +405,8 @@ static double most_entries(const yoke_sparse* self, const trial* best) {
   for (int32_t e = 0; e < self->matrix.n_nonzeros; e++) {
     n_varying += self->matrix.varying[e] != 0;
   }
+
+  // own share of the work that `measure` cannot go below
   const double work = best->growth <= CAREFUL_GROWTH ? best->work : CAREFUL_WORK * best->work;
   return n_varying == (double)self->matrix.n_nonzeros
              ? (work + CYCLES_PER_VARYING * self->matrix.n) /
@@ -412,6 +433,8 @@ static bool is_better(const trial* a, const trial* b) {
 static yoke_status choose_order(yoke_sparse* self, const double values[],
                                 yoke_sparse_order* scratch, yoke_sparse_order* order, trial* best,
                                 int32_t* column) {
+  // bounds on the Markowitz cost up to which clean pivots go first: none, mild, strong, nearly
+  // always
   const way ways[] = {{false, false, -1.0}, {false, false, 4.0}, {false, false, 25.0},
                       {false, false, 1e4},  {true, false, -1.0}, {true, true, -1.0}};
   const bool can_prefer = some_vary_some_not(&self->matrix);
@@ -435,10 +458,12 @@ static yoke_status choose_order(yoke_sparse* self, const double values[],
     if (status < 0) {
       continue;
     }
+    // repivot uses own pivots: their best preference is remembered
     if (!ways[i].use_klu && is_better(&now, &best_own)) {
       best_own = now;
       self->clean_cost = ways[i].clean_cost;
     }
+    // orders change places instead of being copied
     if (is_better(&now, best)) {
       const yoke_sparse_order swapped = *order;
       *best = now;
@@ -458,12 +483,15 @@ static size_t smaller(size_t a, size_t b) {
 // Everything that depends on the fill, with a reserve for other pivots later.
 static yoke_status lay_out(yoke_sparse* self, const trial* need) {
   const size_t n = (size_t)self->matrix.n;
+
+  // repivoting may bring more fill: two to four times the space of now, at most a full matrix
   const size_t times = n <= GENEROUS_N ? 4 : 2, more = n <= GENEROUS_N ? 16 * n : 2 * n;
   size_t capacity = smaller(times * need->n_entries + more, n * n + n) + 16;
   capacity = capacity < need->n_entries + n + 16 ? need->n_entries + n + 16 : capacity;
   const double products = need->n_dirty_operations;
   size_t max_products = 0;
   if (products <= (double)MAX_PRODUCTS) {
+    // n^3 / 3 products are those of a full matrix
     const size_t full = n <= GENEROUS_N ? n * n * n / 3 + n * n + 1 : MAX_PRODUCTS;
     max_products = smaller(times * (size_t)products + more, smaller(full, MAX_PRODUCTS));
     max_products = max_products < (size_t)products ? (size_t)products : max_products;
@@ -479,6 +507,8 @@ static yoke_status lay_out(yoke_sparse* self, const trial* need) {
   self->pivoting = yoke__sparse_pivoting_create(&self->matrix, capacity, self->arena);
   self->lu = take_blocks(self->arena, self->n_slots, capacity, sizeof *self->lu);
   YOKE_TRY(yoke__arena_status(self->arena));
+
+  // slots are as long as the capacity, so that new pivots with more fill need no new memory
   self->lu_stride = capacity;
   self->capacity = capacity;
   self->stats.n_bytes += self->arena->used - used;
@@ -489,6 +519,7 @@ static void set_scale(yoke_sparse* self, const double values[]) {
   const yoke_sparse_matrix* m = &self->matrix;
   for (int32_t i = 0; i < m->n; i++) {
     const double largest = yoke__sparse_row_max(m, values, i);
+    // no power of two, unlike in the pivot search: it weighs sums, no element is multiplied by it
     self->scale[i] = largest > 0.0 ? 1.0 / largest : 1.0;
   }
 }
@@ -497,6 +528,7 @@ static void set_scale(yoke_sparse* self, const double values[]) {
 static double pivot_ratio(const double inverse[], int32_t n) {
   double low = HUGE_VAL, high = 0.0;
   for (int32_t i = 0; i < n; i++) {
+    // inverse holds 1 / u_kk: the ratio of the smallest to the largest is the same
     const double a = fabs(inverse[i]);
     low = fmin(low, a);
     high = fmax(high, a);
@@ -508,6 +540,7 @@ static double pivot_ratio(const double inverse[], int32_t n) {
 static double weakest_pivot(const yoke_sparse* self, const double lu[]) {
   double weakest = HUGE_VAL;
   for (int32_t k = 0; k < self->matrix.n; k++) {
+    // |u_kk| times the scale of its row
     const double inverse = fabs(lu[self->sweeps.place[k]]);
     weakest = fmin(weakest, self->scale[self->factors.order.row[k]] / inverse);
   }
@@ -588,6 +621,8 @@ static yoke_status factor_list(yoke_sparse* self, const double values[], int32_t
 static yoke_status refactor_dense(yoke_sparse* self, size_t slot, const double values[],
                                   int32_t* column) {
   const size_t n = (size_t)self->matrix.n;
+
+  // pivots are chosen anew: the growth of a refactorisation has no meaning
   self->stats.growth = 1.0;
   return yoke__sparse_dense_refactor(self->matrix.n, self->matrix.n_nonzeros, self->place, values,
                                      self->lu + slot * n * n, self->rows + slot * n, self->work,
@@ -597,6 +632,8 @@ static yoke_status refactor_dense(yoke_sparse* self, size_t slot, const double v
 static yoke_status factor_dense(yoke_sparse* self, const double values[], int32_t* column) {
   const int32_t n = self->matrix.n;
   const size_t size = (size_t)n * (size_t)n, last = self->n_slots;
+
+  // the scaled copy behind the slots decides on the rank; the factors keep the values unscaled
   YOKE_TRY(yoke__sparse_dense_rank(n, self->matrix.n_nonzeros, self->place, values,
                                    self->lu + last * size, self->rows + last * (size_t)n,
                                    self->work, column));
@@ -604,12 +641,16 @@ static yoke_status factor_dense(yoke_sparse* self, const double values[], int32_
     YOKE_TRY(refactor_dense(self, s, values, column));
     self->is_valid[s] = 1;
   }
+
+  // reciprocal pivots on the diagonal of the first slot
   for (int32_t i = 0; i < n; i++) {
     self->work[i] = self->lu[i * n + i];
   }
   self->stats.rcond = pivot_ratio(self->work, n);
   self->stats.weakest_pivot = self->stats.rcond;
   self->stats.n_factors = size;
+
+  // multiply-and-subtract pairs of a full elimination: n (n^2 - 1) / 3
   self->stats.n_operations = (size_t)n * ((size_t)n * (size_t)n - 1) / 3;
   return YOKE_OK;
 }
@@ -703,6 +744,7 @@ static yoke_status take_pivots(yoke_sparse* self, size_t slot, const double valu
       *is_changed = true;
       status = compile(self, &self->spare, slot, values, NULL);
     }
+    // growth g costs about log10 g of the 16 digits: two are accepted without a stricter threshold
     if (status == YOKE_OK && self->stats.growth <= CAREFUL_GROWTH) {
       return YOKE_OK;
     }

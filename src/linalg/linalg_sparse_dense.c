@@ -12,9 +12,12 @@
 // The row at or below k with the largest element in column k, a NaN at once.
 static inline int32_t find_pivot(int32_t n, const double A[], const double measure[], int32_t k) {
   int32_t best = k;
+
+  // sizes are compared after scaling of the rows: |a_ik| / max |row i|
   double largest = fabs(A[k * n + k]) * (measure != NULL ? measure[k] : 1.0);
   for (int32_t i = k + 1; i < n; i++) {
     const double a = fabs(A[i * n + k]) * (measure != NULL ? measure[i] : 1.0);
+    // `!(a <= largest)` is true for a NaN, which then ends as a refused pivot
     if (!(a <= largest)) {
       best = i;
       largest = a;
@@ -47,12 +50,14 @@ static inline int32_t eliminate(int32_t n, double A[], double measure[], int32_t
   for (int32_t k = 0; k < n; k++) {
     const int32_t p = find_pivot(n, A, measure, k);
     const double pivot = A[p * n + k], limit = limits == NULL ? 0.0 : limits[k];
+    // refuses pivots at or below the limit, infinities and NaN in one test
     if (!(fabs(pivot) > limit && fabs(pivot) <= DBL_MAX)) {
       return k;
     }
     if (p != k) {
       swap_rows(n, A, measure, rows, p, k);
     }
+    // reciprocal pivots: solve multiplies, which is several times faster than dividing
     const double inverse = 1.0 / pivot;
     A[k * n + k] = inverse;
     const double* restrict u = A + (ptrdiff_t)k * n;
@@ -78,6 +83,7 @@ static bool scatter(int32_t n, int32_t n_nonzeros, const int32_t place[], const 
   double check = 0.0;
   for (int32_t e = 0; e < n_nonzeros; e++) {
     lu[place[e]] = values[e];
+    // 0 * v is 0 for finite v and NaN otherwise
     check += 0.0 * values[e];
   }
   for (int32_t i = 0; i < n; i++) {
@@ -87,6 +93,7 @@ static bool scatter(int32_t n, int32_t n_nonzeros, const int32_t place[], const 
 }
 
 static inline int32_t eliminate_measured(int32_t n, double A[], double measure[], int32_t rows[]) {
+  // 1 / max |row|: a zero row keeps 1 and fails at its pivot
   for (int32_t i = 0; i < n; i++) {
     double largest = 0.0;
     for (int32_t c = 0; c < n; c++) {
@@ -105,6 +112,8 @@ yoke_status yoke__sparse_dense_refactor(int32_t n, int32_t n_nonzeros, const int
     return YOKE_SINGULAR;
   }
   int32_t done = 0;
+
+  // with n known to the compiler, loops of small systems are unrolled
   switch (n) {
   case 1:
     done = eliminate_measured(1, lu, measure, rows);
@@ -134,6 +143,8 @@ yoke_status yoke__sparse_dense_rank(int32_t n, int32_t n_nonzeros, const int32_t
   if (!scatter(n, n_nonzeros, place, values, lu, rows)) {
     return YOKE_SINGULAR;
   }
+
+  // rows scaled to a largest element of 1
   for (int32_t i = 0; i < n; i++) {
     double largest = 0.0;
     for (int32_t c = 0; c < n; c++) {
@@ -161,6 +172,7 @@ yoke_status yoke__sparse_dense_rank(int32_t n, int32_t n_nonzeros, const int32_t
 
 static inline void substitute(int32_t n, const double lu[], const int32_t rows[], double b[],
                               double w[]) {
+  // L y = P b, ones on the diagonal
   for (int32_t i = 0; i < n; i++) {
     double s = b[rows[i]];
     for (int32_t c = 0; c < i; c++) {
@@ -168,6 +180,8 @@ static inline void substitute(int32_t n, const double lu[], const int32_t rows[]
     }
     w[i] = s;
   }
+
+  // U x = y, the diagonal holding 1 / u_ii
   for (int32_t i = n; i-- > 0;) {
     double s = w[i];
     for (int32_t c = n - 1; c > i; c--) {

@@ -100,6 +100,7 @@ static bool copy_values(yoke_sparse_klu* self, const double values[]) {
   double check = 0.0;
   for (int32_t e = 0; e < self->matrix->n_nonzeros; e++) {
     self->values[e] = values[e];
+    // 0 * v is NaN for a NaN or an infinity
     check += 0.0 * values[e];
   }
   return check == 0.0;
@@ -117,6 +118,7 @@ static yoke_status factor(yoke_sparse_klu* self, size_t slot, const double value
   yoke_status status = status_of(&self->common);
 
   if (status == YOKE_OK && *numeric != NULL) {
+    // the smallest over the largest pivot: 0 where KLU stored a pivot of zero
     (void)klu_rcond(self->symbolic, *numeric, &self->common);
     status = self->common.rcond > 0.0 ? YOKE_OK : YOKE_SINGULAR;
   }
@@ -140,6 +142,8 @@ static yoke_status refactor(yoke_sparse_klu* self, size_t slot, const double val
                     &self->common)) {
     return YOKE_SINGULAR;
   }
+
+  // KLU's growth is the smallest ratio max |a| / max |u| over columns; ours is its inverse
   (void)klu_rgrowth(self->starts, self->rows, self->values, self->symbolic, numeric, &self->common);
   *growth = 1.0 / self->common.rgrowth;
   (void)klu_rcond(self->symbolic, numeric, &self->common);
@@ -170,6 +174,8 @@ static void limit_fill(yoke_sparse_klu* self, double max_entries) {
   if (max_entries == HUGE_VAL) {
     return;
   }
+
+  // the fill of a block of size m is bounded by m (m + 1) / 2 in L and in U each
   for (int32_t b = 0; b < s->nblocks; b++) {
     const double size = (double)(s->R[b + 1] - s->R[b]);
     const double a = (double)(self->starts[s->R[b + 1]] - self->starts[s->R[b]]);
@@ -203,6 +209,7 @@ static yoke_status order_by_klu(const yoke_sparse_matrix* matrix, const double v
   yoke_status status = create(matrix, 1, tolerance, use_colamd, &arena, &self);
   if (self != NULL) {
     limit_fill(self, max_entries);
+    // the factorisation itself is the only way to know the pivots: thresholds depend on values
     status = factor(self, 0, values, NULL);
     *n_operations += count_operations(self, status, max_entries);
   }

@@ -55,11 +55,14 @@ typedef struct maker {
 static void measure_row(const maker* m, int32_t k) {
   const yoke_sparse_factors* f = m->factors;
   int32_t *level = m->list->level, *count = m->list->count;
+
+  // l_kj = (...) / u_jj waits for the pivot of row j, if that varies
   for (int32_t e = f->l_start[k]; e < f->l_start[k + 1]; e++) {
     const int32_t j = f->l_col[e], l = m->n + e;
     if (f->is_dirty[l]) {
       level[l] = yoke__sparse_larger(level[l], f->is_dirty[j] ? level[j] + 1 : 0);
     }
+    // a product l_kj u_jc into entry c of row k
     for (int32_t g = f->u_start[j]; g < f->u_start[j + 1]; g++) {
       const int32_t u = m->n + m->n_l + g, id = m->id_of[f->u_col[g]];
       if (!f->is_dirty[id]) {
@@ -84,6 +87,8 @@ static int kind_of(const maker* m, int32_t id) {
 void yoke__sparse_sort(const int32_t key[], int32_t n_keys, const int32_t from[], int32_t n,
                        int32_t to[], int32_t bucket[]) {
   memset(bucket, 0, ((size_t)n_keys + 1) * sizeof *bucket);
+
+  // counts per key, shifted by one place, become first positions by summing up
   for (int32_t i = 0; i < n; i++) {
     bucket[key[from[i]] + 1]++;
   }
@@ -97,6 +102,7 @@ void yoke__sparse_sort(const int32_t key[], int32_t n_keys, const int32_t from[]
 
 // kind and number of products in one number that fits the work space of the counting sort
 static int32_t class_of(const maker* m, int32_t id, int32_t n_classes) {
+  // longer rows than there are classes share the last one
   const int32_t c = m->list->count[id] * N_KINDS + kind_of(m, id);
   return c < n_classes ? c : n_classes - N_KINDS + kind_of(m, id);
 }
@@ -147,6 +153,9 @@ static void write_head(const maker* m, int32_t id, int32_t row, int32_t col) {
   yoke_sparse_list* list = m->list;
   const int32_t at = list->rank[id];
   const yoke_sparse_factors* f = m->factors;
+
+  // weight of an entry: scale of its row; of a factor l_kj: scale_k / scale_j, so that growth has
+  // no unit
   const double own = m->scale[f->order.row[row]];
   int32_t* head = list->heads + 3 * (size_t)at;
   head[0] = m->place[id];
@@ -158,6 +167,8 @@ static void write_head(const maker* m, int32_t id, int32_t row, int32_t col) {
 static void write_row(const maker* m, int32_t k) {
   const yoke_sparse_factors* f = m->factors;
   yoke_sparse_list* list = m->list;
+
+  // products of an entry come in ascending order of m: the same sum as row by row, bit by bit
   for (int32_t e = f->l_start[k]; e < f->l_start[k + 1]; e++) {
     const int32_t j = f->l_col[e], l = m->n + e;
     if (f->is_dirty[l]) {
@@ -187,6 +198,8 @@ static void write_row(const maker* m, int32_t k) {
 static void make_groups(const maker* m, int32_t n_dirty) {
   yoke_sparse_list* list = m->list;
   list->n_groups = 0;
+
+  // products lie one behind the other in the order of the groups
   int64_t offset = 0;
   yoke_sparse_group* last = NULL;
   for (int32_t i = 0; i < n_dirty; i++) {
@@ -216,6 +229,8 @@ void yoke__sparse_list_make(yoke_sparse_list* self, const yoke_sparse_factors* f
   }
   memset(self->level, 0, (size_t)n_entries * sizeof *self->level);
   memset(self->count, 0, (size_t)n_entries * sizeof *self->count);
+
+  // first pass: levels and counts
   for (int32_t k = 0; k < n; k++) {
     yoke__sparse_mark_row(factors, n, k, m.id_of);
     measure_row(&m, k);
@@ -225,6 +240,8 @@ void yoke__sparse_list_make(yoke_sparse_list* self, const yoke_sparse_factors* f
   for (int32_t i = 0; i < n_dirty; i++) {
     self->rank[self->sorted[i]] = i;
   }
+
+  // second pass: products, with the final positions known
   for (int32_t k = 0; k < n; k++) {
     yoke__sparse_mark_row(factors, n, k, m.id_of);
     write_row(&m, k);
@@ -243,6 +260,7 @@ typedef struct streams {
 
 static inline double reduce(double s, const int32_t product[], ptrdiff_t n_products,
                             const double lu[]) {
+  // s := s - sum l_km u_mc, ascending
   for (ptrdiff_t p = 0; p < n_products; p++) {
     s -= lu[product[2 * p]] * lu[product[2 * p + 1]];
   }
@@ -261,11 +279,13 @@ static inline void run_group(int kind, ptrdiff_t n_products, int32_t n_entries,
   for (int32_t i = 0; i < n_entries; i++) {
     double s = is_fill ? 0.0 : values[head[1]];
     s = reduce(s, product, n_products, lu);
+    // l_kj = s / u_jj, the reciprocal pivot being at hand
     if (kind == L_ENTRY || kind == L_FILL) {
       s *= lu[head[2]];
     }
     sum += fabs(s) * weight[i];
     if (kind == PIVOT || kind == PIVOT_FILL) {
+      // 1 / u_kk
       s = 1.0 / s;
       sum += 0.0 * s;  // NaN for a zero pivot
     }
@@ -348,6 +368,8 @@ static double run_row(const row_run* r, int32_t k) {
   const yoke_sparse_factors* f = r->f;
   const double own = r->scale[f->order.row[k]];
   double sum = 0.0;
+
+  // row k of A, zero where fill will come
   for (int32_t e = f->l_start[k]; e < f->l_start[k + 1]; e++) {
     r->w[f->l_col[e]] = value_of(r, r->n + e);
   }
@@ -355,6 +377,8 @@ static double run_row(const row_run* r, int32_t k) {
   for (int32_t e = f->u_start[k]; e < f->u_start[k + 1]; e++) {
     r->w[f->u_col[e]] = value_of(r, r->n + r->n_l + e);
   }
+
+  // row_k := row_k - l_kj row_j of U for every j < k with an entry
   for (int32_t e = f->l_start[k]; e < f->l_start[k + 1]; e++) {
     const int32_t j = f->l_col[e];
     const double l = r->w[j] * r->lu[r->place[j]];
@@ -365,6 +389,8 @@ static double run_row(const row_run* r, int32_t k) {
     }
   }
   sum += fabs(r->w[k]) * own;
+
+  // reciprocal pivot; 0 times it is NaN for a pivot of zero
   r->lu[r->place[k]] = 1.0 / r->w[k];
   sum += 0.0 * r->lu[r->place[k]];
   for (int32_t e = f->u_start[k]; e < f->u_start[k + 1]; e++) {
@@ -396,6 +422,8 @@ double yoke__sparse_growth(const yoke_sparse_factors* factors, const yoke_sparse
                            double work[]) {
   const yoke_sparse_factors* f = factors;
   const int32_t n = matrix->n, n_l = f->l_start[n];
+
+  // by pivot number: max |row| of the matrix
   for (int32_t i = 0; i < n; i++) {
     const double largest = yoke__sparse_row_max(matrix, values, i);
     work[f->inverse_row[i]] = largest > 0.0 ? largest : 1.0;
@@ -403,6 +431,7 @@ double yoke__sparse_growth(const yoke_sparse_factors* factors, const yoke_sparse
   double growth = 0.0;
   for (int32_t k = 0; k < n; k++) {
     for (int32_t e = f->l_start[k]; e < f->l_start[k + 1]; e++) {
+      // l_kj carries the ratio of two rows: l scale_j / scale_k has none
       growth = fmax(growth, fabs(lu[place[n + e]]) * work[f->l_col[e]] / work[k]);
     }
     growth = fmax(growth, 1.0 / fabs(lu[place[k]]) / work[k]);

@@ -19,6 +19,8 @@ typedef struct matching {
 // A free row of the column, -1 if none; no row is looked at twice over all calls.
 static int32_t look_ahead(matching* m, int32_t col) {
   const yoke_sparse_pattern* p = m->pattern;
+
+  // `ahead` only moves forward: all look-aheads together cost no more than the entries
   while (m->ahead[col] < p->starts[col + 1]) {
     const int32_t row = p->rows[m->ahead[col]++];
     if (m->col_of[row] < 0) {
@@ -30,6 +32,7 @@ static int32_t look_ahead(matching* m, int32_t col) {
 
 // Every column of the path takes the row that led on from it.
 static void turn_path(matching* m, int32_t depth) {
+  // the matching grows by one: each column on the path hands its row to the one before it
   for (int32_t d = depth; d >= 0; d--) {
     m->col_of[m->via[d]] = m->path[d];
   }
@@ -41,6 +44,8 @@ static bool augment(matching* m, int32_t start) {
   m->path[0] = start;
   m->cursor[0] = p->starts[start];
   m->seen[start] = start;
+
+  // depth-first search along alternating edges: column, entry, column that holds that row
   while (depth >= 0) {
     const int32_t col = m->path[depth];
     if (m->cursor[depth] == p->starts[col]) {
@@ -61,6 +66,7 @@ static bool augment(matching* m, int32_t start) {
         m->via[depth] = row;
       }
     }
+    // dead end: back to the column above
     if (next < 0) {
       depth--;
       continue;
@@ -85,6 +91,8 @@ yoke_status yoke__sparse_structural_rank(const yoke_sparse_pattern* pattern, int
     m.ahead[i] = pattern->starts[i];
   }
   *rank = 0;
+
+  // each success adds one to the rank; a column that fails now fails for good
   for (int32_t j = 0; j < pattern->n; j++) {
     *rank += augment(&m, j);
   }

@@ -27,6 +27,8 @@ typedef struct yoke_sparse_matrix {
 static inline double yoke__sparse_row_max(const yoke_sparse_matrix* m, const double values[],
                                           int32_t row) {
   double largest = 0.0;
+
+  // in the order of the row's entries
   for (int32_t e = m->row_starts[row]; e < m->row_starts[row + 1]; e++) {
     largest = fmax(largest, fabs(values[m->at[e]]));
   }

@@ -82,6 +82,7 @@ yoke_sparse_pivoting* yoke__sparse_pivoting_create(const yoke_sparse_matrix* mat
 // ---- nodes
 
 static int32_t take_node(yoke_sparse_pivoting* self) {
+  // places given back first: a chain through next[0]
   if (self->first_free != NONE) {
     const int32_t k = self->first_free;
     self->first_free = self->nodes[k].next[0];
@@ -171,6 +172,7 @@ static void enter_queue(yoke_sparse_pivoting* self, int32_t line) {
 
 // After the count of a line changed from the one it was queued with.
 static void requeue(yoke_sparse_pivoting* self, int32_t line, int32_t old_count, bool clean_only) {
+  // lines with varying entries stay out of the queues as long as clean pivots go first
   const bool may_wait = !clean_only || self->n_dirty[line] == 0;
   if (self->is_queued[line] && may_wait && old_count == self->count[line]) {
     return;
@@ -189,6 +191,7 @@ static void set_scales(yoke_sparse_pivoting* self, const yoke_sparse_matrix* mat
   for (int32_t i = 0; i < self->n; i++) {
     const double largest = yoke__sparse_row_max(matrix, values, i);
     int exponent = 0;
+    // largest = f 2^e with f in [1/2, 1): powers of two scale without rounding
     (void)frexp(largest, &exponent);
     self->scale[i] = largest > 0.0 ? ldexp(1.0, -exponent) : 1.0;
   }
@@ -219,6 +222,7 @@ static yoke_status load(yoke_sparse_pivoting* self, const yoke_sparse_matrix* ma
       largest = fmax(largest, fabs(scaled));
       YOKE_TRY(add_node(self, i, j, scaled, matrix->varying[e] != 0));
     }
+    // what an elimination of numbers of this size leaves of an exact zero
     self->zero[j] = 2.0 * DBL_EPSILON * largest;
     self->col_max[j] = -1.0;
     self->at[j] = NONE;
@@ -234,6 +238,7 @@ static yoke_status load(yoke_sparse_pivoting* self, const yoke_sparse_matrix* ma
 
 // ---- search
 
+// computed when asked for: most columns are changed more often than looked at
 static double col_max_of(yoke_sparse_pivoting* self, int32_t col) {
   if (self->col_max[col] < 0.0) {
     double largest = 0.0;
@@ -259,14 +264,20 @@ static void consider(yoke_sparse_pivoting* self, int32_t k, double tolerance, bo
       (clean_only && (self->n_dirty[a->row] != 0 || self->n_dirty[line] != 0))) {
     return;
   }
+
+  // cost of Markowitz: the number of entries that this pivot updates
   const double cost = (double)(self->count[a->row] - 1) * (double)(self->count[line] - 1);
   if (cost > best->cost) {
     return;
   }
+
+  // threshold |a| >= tolerance max |column| bounds the growth of each step by 1 + 1 / tolerance
   const double largest = col_max_of(self, a->col), size = fabs(a->value);
   if (size <= self->zero[a->col] || size < tolerance * largest) {
     return;
   }
+
+  // of equal cost the relatively larger pivot
   const double ratio = size / largest;
   if (cost < best->cost || ratio > best->ratio) {
     *best = (choice){k, cost, ratio};
@@ -276,6 +287,8 @@ static void consider(yoke_sparse_pivoting* self, int32_t k, double tolerance, bo
 static choice search(yoke_sparse_pivoting* self, double tolerance, bool clean_only) {
   choice best = {NONE, HUGE_VAL, 0.0};
   int n_searched = 0;
+
+  // counts go up and down; the lowest queue in use is remembered and only moved up here
   while (self->lowest < self->n && self->queue_head[self->lowest] == NONE) {
     self->lowest++;
   }
@@ -303,11 +316,14 @@ static choice search(yoke_sparse_pivoting* self, double tolerance, bool clean_on
 // row i := row i - factor * pivot row, fill where it has no entry
 static yoke_status update_row(yoke_sparse_pivoting* self, int32_t row, int32_t pivot_row,
                               double factor, bool is_dirty) {
+  // the row spread out by column, so that each entry of the pivot row finds its partner at once
   for (int32_t k = self->head[row]; k != NONE; k = self->nodes[k].next[0]) {
     self->at[self->nodes[k].col] = k;
   }
   self->n_operations += self->count[row] + self->count[pivot_row];
   yoke_status status = YOKE_OK;
+
+  // a_ic := a_ic - factor u_c; without a partner it is fill
   for (int32_t k = self->head[pivot_row]; k != NONE && status >= 0; k = self->nodes[k].next[0]) {
     const node* u = &self->nodes[k];
     const bool dirty = is_dirty || self->is_dirty[k];
@@ -323,6 +339,8 @@ static yoke_status update_row(yoke_sparse_pivoting* self, int32_t row, int32_t p
       self->n_dirty[self->n + u->col]++;
     }
   }
+
+  // undone entry by entry: clearing all n places would cost n per row
   for (int32_t k = self->head[row]; k != NONE; k = self->nodes[k].next[0]) {
     self->at[self->nodes[k].col] = NONE;
   }
@@ -348,6 +366,8 @@ static yoke_status eliminate(yoke_sparse_pivoting* self, int32_t pivot, bool cle
     unlink_node(self, k, 1);
     self->col_max[self->nodes[k].col] = -1.0;
   }
+
+  // a_ik / pivot for every row with an entry in the pivot column
   for (int32_t k = self->head[n + col]; k != NONE;) {
     const int32_t next = self->nodes[k].next[1], i = self->nodes[k].row;
     const int32_t old_count = self->count[i];
@@ -359,6 +379,9 @@ static yoke_status eliminate(yoke_sparse_pivoting* self, int32_t pivot, bool cle
     requeue(self, i, old_count, clean_only);
     k = next;
   }
+
+  // the pivot row is no longer needed: its nodes go back, its columns enter the queues with their
+  // new counts
   for (int32_t k = self->head[row]; k != NONE;) {
     const int32_t next = self->nodes[k].next[0], line = n + self->nodes[k].col;
     requeue(self, line, self->count[line], clean_only);
@@ -414,6 +437,7 @@ yoke_status yoke__sparse_pivoting_run(yoke_sparse_pivoting* self, const yoke_spa
   YOKE_TRY(load(self, matrix, values, clean_only));
   for (int32_t k = 0; k < self->n;) {
     const choice best = search(self, tolerance, clean_only);
+    // clean pivots cheap enough are used up: from here on all lines compete
     if (clean_only && (best.node == NONE || best.cost > clean_cost)) {
       clean_only = false;
       admit_all(self);

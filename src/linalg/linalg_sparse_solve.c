@@ -43,8 +43,11 @@ static void sort_rows(yoke_sparse_sweeps* self, const int32_t start[], int32_t n
   for (int32_t k = 0; k < n; k++) {
     const int32_t length = start[k + 1] - start[k];
     natural[k] = k;
+    // downwards in odd levels: n - length sorts the other way with the same counting sort
     key[k] = self->level[k] % 2 == 0 ? length : n - length;
   }
+
+  // sorting by the lesser key first and then stably by the greater one orders by both
   yoke__sparse_sort(key, n + 1, natural, n, self->sorted, self->bucket);
   memcpy(natural, self->sorted, (size_t)n * sizeof *natural);
   yoke__sparse_sort(self->level, n + 1, natural, n, self->sorted, self->bucket);
@@ -65,6 +68,8 @@ static int32_t chain_extent(const int32_t start[], const int32_t col[], const in
                             int32_t n, int32_t i, int32_t n_lanes) {
   const int32_t length = start[sorted[i] + 1] - start[sorted[i]];
   int32_t end = i;
+
+  // row `end` reads the result of the row n_lanes before it
   while (end < n && start[sorted[end] + 1] - start[sorted[end]] == length &&
          (end < i + n_lanes || find_entry(start, col, sorted[end], sorted[end - n_lanes]) >= 0)) {
     end++;
@@ -86,6 +91,7 @@ static void make_runs(yoke_sparse_sweep* sweep, const int32_t start[], const int
   sweep->n_runs = 0;
   for (int32_t i = 0; i < n;) {
     yoke_sparse_run rows = {start[sorted[i] + 1] - start[sorted[i]], 1, 0};
+    // one chain or two side by side, whichever covers more rows
     for (int32_t n_lanes = 1; n_lanes <= MAX_LANES && rows.length > 0 && rows.length <= MAX_LENGTH;
          n_lanes++) {
       const int32_t extent = chain_extent(start, col, sorted, n, i, n_lanes);
@@ -139,6 +145,8 @@ static void make_sweep(yoke_sparse_sweeps* self, const yoke_sparse_factors* f, i
   const int32_t *start = is_forward ? f->l_start : f->u_start,
                 *col = is_forward ? f->l_col : f->u_col;
   const int32_t first = is_forward ? n : n + f->l_start[n];  // id of the first entry
+
+  // level of a row: longest chain of rows it waits for; U is walked from the last row
   for (int32_t i = 0; i < n; i++) {
     const int32_t k = is_forward ? i : n - 1 - i;
     self->level[k] = 0;
@@ -156,6 +164,7 @@ static void make_sweep(yoke_sparse_sweeps* self, const yoke_sparse_factors* f, i
     if (is_forward) {
       self->target[i] = self->place[k];
     } else {
+      // the backward sweep writes w in the order in which it reads it
       self->place[k] = i;
     }
     sweep->row[i] = is_forward ? f->order.row[k] : f->order.col[k];
@@ -178,6 +187,7 @@ void yoke__sparse_sweeps_make(yoke_sparse_sweeps* self, const yoke_sparse_factor
 
 static inline double reduce(double s, ptrdiff_t length, const double value[], const int32_t index[],
                             const double x[]) {
+  // s - sum value x, in the order of storage
   for (ptrdiff_t p = 0; p < length; p++) {
     s -= value[p] * x[index[p]];
   }
@@ -209,6 +219,7 @@ static inline void backward_rows(ptrdiff_t length, int32_t n_rows, const double 
 static inline void forward_chain(ptrdiff_t length, int32_t n_rows, const double value[],
                                  const int32_t index[], const int32_t row[], const int32_t target[],
                                  const double b[], double w[]) {
+  // first row: its last entry was read from memory anyway, as the rows before lie outside the chain
   double carry = w[index[length - 1]];
   for (int32_t i = 0; i < n_rows; i++) {
     const double s = reduce(b[row[i]], length - 1, value, index, w);
@@ -234,6 +245,8 @@ static inline void forward_pair(ptrdiff_t length, int32_t n_rows, const double v
     value += 2 * length;
     index += 2 * length;
   }
+
+  // an odd row is left over
   forward_rows(length, n_rows - i, value, index, row + i, target + i, b, w);
 }
 
@@ -345,6 +358,9 @@ static void run_backward(const yoke_sparse_sweep* sweep, const double pivot[], c
 
 void yoke__sparse_sweeps_run(const yoke_sparse_sweeps* self, int32_t n, int32_t n_l,
                              const double values[], double b[]) {
+  // L w = b
   run_forward(&self->forward, self->target, values + n, b, self->w);
+
+  // U x = w
   run_backward(&self->backward, values, values + n + n_l, self->w, b);
 }

@@ -27,6 +27,7 @@ yoke_status yoke__sparse_factors_create(const yoke_sparse_matrix* matrix, size_t
 // Puts a column into the sorted list behind `from`; returns its place. next[n] is the list's head,
 // n its end.
 static int32_t insert(int32_t next[], int32_t from, int32_t col, int32_t* n_new) {
+  // invariant: next[from] >= col never skips an entry, because columns of a row of U ascend
   while (next[from] < col) {
     from = next[from];
   }
@@ -49,6 +50,8 @@ static int32_t merge_row(yoke_sparse_factors* self, const yoke_sparse_matrix* ma
   for (int32_t e = matrix->row_starts[i]; e < matrix->row_starts[i + 1]; e++) {
     (void)insert(next, n, self->inverse_col[matrix->cols[e]], &count);
   }
+
+  // row j of U is merged behind its own column: all its entries lie to the right of j
   for (int32_t j = next[n]; j < k; j = next[j]) {
     int32_t from = j;
     self->n_merged += self->u_start[j + 1] - self->u_start[j];
@@ -102,12 +105,14 @@ static void find_sources(yoke_sparse_factors* self, const yoke_sparse_matrix* ma
   for (int32_t e = matrix->row_starts[i]; e < matrix->row_starts[i + 1]; e++) {
     const int32_t id = id_of[self->inverse_col[matrix->cols[e]]];
     self->source[id] = matrix->at[e];
+    // a source of -1 stays where fill comes in
     self->is_dirty[id] = matrix->varying[matrix->at[e]];
   }
 }
 
 // What varies in row k, and how many operations depend on it.
 static void spread_dirt(yoke_sparse_factors* self, int32_t n, int32_t k, const int32_t id_of[]) {
+  // l_km u_mc varies if either factor does; l_km itself does if its pivot does
   const int32_t n_l = self->l_start[n];
   for (int32_t e = self->l_start[k]; e < self->l_start[k + 1]; e++) {
     const int32_t m = self->l_col[e];
@@ -120,6 +125,7 @@ static void spread_dirt(yoke_sparse_factors* self, int32_t n, int32_t k, const i
 }
 
 static void count_dirty(yoke_sparse_factors* self, int32_t n, int32_t k, const int32_t id_of[]) {
+  // products into entries that vary, plus one multiplication by the pivot per varying l
   for (int32_t e = self->l_start[k]; e < self->l_start[k + 1]; e++) {
     const int32_t m = self->l_col[e];
     for (int32_t f = self->u_start[m]; f < self->u_start[m + 1]; f++) {

@@ -56,11 +56,14 @@ typedef struct columns {
 
 // Makes two columns orthogonal, the longer one first. Returns 1 if there was something to do.
 static int treat_pair(const columns* t, size_t i, size_t j) {
+  // squared lengths and the inner product of the pair
   double *wi = t->W + i * t->l, *wj = t->W + j * t->l;
   double *zi = t->Z + i * t->k, *zj = t->Z + j * t->k;
   double aa = dot(t->l, wi, wi), bb = dot(t->l, wj, wj);
   const double ab = dot(t->l, wi, wj);
   int is_changed = 0;
+
+  // the longer column first keeps the values in descending order
   if (bb > aa) {
     swap(t->l, wi, wj);
     swap(t->k, zi, zj);
@@ -81,13 +84,19 @@ static int treat_pair(const columns* t, size_t i, size_t j) {
   const double tangent = fabs(zeta) > 1e8
                              ? 0.5 / zeta  // zeta^2 may overflow
                              : copysign(1.0, zeta) / (fabs(zeta) + sqrt(1.0 + zeta * zeta));
+
+  // c = 1 / sqrt(1 + t^2), s = c t with t = tan theta; |theta| <= 45 degrees makes the sweeps
+  // converge
   const double c = 1.0 / sqrt(1.0 + tangent * tangent);
+
+  // the same rotation on W and Z keeps A Z = W
   rotate(t->l, wi, wj, c, c * tangent);
   rotate(t->k, zi, zj, c, c * tangent);
   return 1;
 }
 
 static yoke_status orthogonalise(const columns* t) {
+  // convergence is quadratic once the angles are small: about 6 to 10 sweeps are usual
   for (int sweep = 0; sweep < N_SWEEPS; sweep++) {
     int n_changed = 0;
     for (size_t i = 0; i + 1 < t->k; i++) {
@@ -112,6 +121,7 @@ static void complete(const columns* t, size_t i, double trial[]) {
   for (size_t axis = 0; axis < t->l; axis++) {
     memset(trial, 0, t->l * sizeof *trial);
     trial[axis] = 1.0;
+    // twice: the first pass leaves rounding of the size of the part that was taken out
     for (int pass = 0; pass < 2; pass++) {
       for (size_t j = 0; j < i; j++) {
         const double part = dot(t->l, trial, t->W + j * t->l);
@@ -137,6 +147,7 @@ static void complete(const columns* t, size_t i, double trial[]) {
 // s := lengths of the rows of W, which become unit vectors.
 static void normalise(const columns* t, double s[], double trial[]) {
   for (size_t i = 0; i < t->k; i++) {
+    // A Z = W: column lengths are the singular values
     double* w = t->W + i * t->l;
     const double length = sqrt(dot(t->l, w, w));
     s[i] = length <= TINY_LENGTH ? 0.0 : length;
@@ -155,6 +166,8 @@ static double sign_of(size_t n, const double v[]) {
   for (size_t i = 0; i < n; i++) {
     largest = fmax(largest, fabs(v[i]));
   }
+
+  // the sign of a pair of vectors is free; the first large element decides, so that results repeat
   for (size_t i = 0; i < n; i++) {
     if (fabs(v[i]) >= 0.5 * largest) {
       return v[i] < 0.0 ? -1.0 : 1.0;
@@ -216,6 +229,7 @@ yoke_status yoke__svd(size_t m, size_t n, const double A[], double U[], double s
   YOKE_TRY(orthogonalise(&t));
   normalise(&t, s, trial);
 
+  // back to the caller's layout: roles of W and Z change for the transpose of a wide matrix
   for (size_t j = 0; j < t.k; j++) {
     const double *w = t.W + j * t.l, *z = t.Z + j * t.k;
     const double sign = sign_of(n, is_wide ? w : z);
@@ -238,6 +252,8 @@ yoke_status yoke__pseudo_inverse(size_t m, size_t n, const double A[], double dr
   const yoke_status status = yoke__svd(m, n, A, U, s, V, s + k);
   memset(X, 0, n * m * sizeof *X);
   size_t kept = 0;
+
+  // values below drop * largest count as zero
   while (status == YOKE_OK && kept < k && s[kept] > 0.0 && s[kept] >= drop * s[0]) {
     kept++;
   }
