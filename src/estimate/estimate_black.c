@@ -112,11 +112,14 @@ yoke_status yoke__black_start(yoke_black* b) {
 static yoke_status take_readings(yoke_black* b, set* s, const double readings[],
                                  const bool have[]) {
   if (yoke__shadow_wants_work(s->shadow) && yoke__shadow_needs_work(s->shadow)) {
+    // a model that is due is made here if no other thread has done so: results do not depend on
+    // timing
     yoke__shadow_work(s->shadow);
   }
   const yoke_status status = yoke__shadow_correct(s->shadow, readings, have);
   s->has_diverged = s->has_diverged || status < 0;
   for (size_t i = 0; i < b->n_sensors; i++) {
+    // e / sqrt(S), of variance 1 where the filter is right
     double innovation, sd;
     yoke__deviation_innovation(yoke__shadow_filter(s->shadow), i, &innovation, &sd);
     // such errors are no noise: they cannot be judged like noise
@@ -131,6 +134,8 @@ static yoke_status take_readings(yoke_black* b, set* s, const double readings[],
 static yoke_status move_members(yoke_black* b, size_t i, const double known[]) {
   set* s = &b->sets[i];
   const yoke_black_box* box = &b->setup.box;
+
+  // readings of step k have been taken: the members move from step k - 1 of the set to k
   YOKE_TRY(box->step(box->context, i, s->k - 1, known, yoke__shadow_theta(s->shadow, 0), s->y));
   if (yoke__shadow_move(s->shadow, s->y) < 0) {
     s->has_diverged = true;
@@ -181,6 +186,9 @@ static bool is_start_far(const yoke_black* b) {
 static bool is_biased(const yoke_black* b) {
   const yoke_shadow* s = b->sets[b->now].shadow;
   const yoke_deviation* f = yoke__shadow_filter(s);
+
+  // three things: errors that matter, an unknown that is known well now, and none that is both
+  // biased and badly known
   bool matters = yoke__shadow_misfit(s) > MISFIT || is_start_far(b), is_better = false,
        is_worse = false;
   for (size_t j = 0; j < b->n_unknowns; j++) {
@@ -190,6 +198,7 @@ static bool is_biased(const yoke_black* b) {
     if (offset > 0.0 && can_move(&b->setup.shadow.filter.unknowns[j])) {
       const bool is_biased = yoke__deviation_bias(f, j) > BIAS;
       matters = matters || is_biased;
+      // what an offset of 2 sd would be now against the one that the instances run with
       is_better = is_better || sd < KNOWN * offset;
       is_worse = is_worse || (is_biased && sd > KNOWN * offset);
     }
@@ -207,7 +216,9 @@ static void choose_start(yoke_black* b) {
     b->applied[j] = u->start;
     b->offsets[j] = first;
     if (can_move(u)) {
+      // smaller offsets make the second-order terms smaller; too small ones drown in solver errors
       const double offset = fmin(first, fmax(LEAST_OFFSET * first, OFFSET_SDS * sd));
+      // the offset and a tenth more stay free on both sides of the bounds
       const double margin = 1.1 * offset;
       b->applied[j] = fmin(fmax(value, u->lower + margin), u->upper - margin);
       b->offsets[j] = offset;
@@ -233,6 +244,8 @@ static void look(yoke_black* b) {
   if (b->k < b->next_look || b->next != NONE || b->k >= b->setup.n_history) {
     return;
   }
+
+  // looks at 64, 96, 144, ... steps: the work of all replays is a fixed multiple of that of the run
   b->next_look = (uint64_t)((double)b->k * GROWTH);
   b->is_wanted = is_biased(b) && begin_again(b);
 }
@@ -244,6 +257,7 @@ static yoke_status catch_up(yoke_black* b) {
     set* s = &b->sets[i];
     const double* row = row_of(b, s->k);
     for (size_t j = 0; j < b->n_sensors; j++) {
+      // a reading that was missing is kept as NaN
       b->have[j] = !isnan(row[b->setup.n_known + j]);
     }
     if (take_readings(b, s, row + b->setup.n_known, b->have) < 0) {
@@ -253,6 +267,8 @@ static yoke_status catch_up(yoke_black* b) {
     }
     YOKE_TRY(move_members(b, i, row));
   }
+
+  // the set has reached the present step: it takes over between two steps
   if (b->sets[i].k == b->k) {
     b->now = i;
     b->next = NONE;
@@ -306,6 +322,7 @@ const yoke_shadow* yoke__black_shadow(const yoke_black* b) {
   return b->sets[b->now].shadow;
 }
 
+// only what is further than the limit counts, and of that the furthest
 size_t yoke__black_find_far(const yoke_black* b, double* excursion) {
   size_t found = b->n_unknowns;
   *excursion = YOKE_DEVIATION_FAR;
@@ -327,6 +344,8 @@ yoke_twin_verdict yoke__black_verdict(const yoke_black* b, yoke_finding* why) {
   const set* s = &b->sets[b->now];
   double excursion;
   yoke_twin_verdict verdict = yoke__consistency_verdict(s->consistency, s->has_diverged, why);
+
+  // an unknown far outside its guess makes up for a wrong model, however white the innovation
   if (yoke__black_find_far(b, &excursion) < b->n_unknowns && verdict != YOKE_TWIN_DIVERGED) {
     verdict = YOKE_TWIN_INCONSISTENT;
   }

@@ -114,6 +114,7 @@ static size_t place_e(const yoke_deviation* f, size_t unknown) {
 
 // Two unknowns that are one number at the start.
 static void tie(yoke_deviation* f, size_t a, size_t b) {
+  // b and e of the one have the covariance of b and e of the other
   const size_t m = f->setup.n_unknowns, rows[] = {a, m + a}, cols[] = {b, m + b};
   const double variance = f->P[a * f->n + a];
   for (size_t i = 0; i < 2; i++) {
@@ -140,6 +141,7 @@ void yoke__deviation_start(yoke_deviation* f, const double applied[]) {
     const double sd = f->setup.unknowns[j].sd;
     const double start = f->setup.unknowns[j].start;
     f->applied[j] = applied == NULL ? start : applied[j];
+    // at the start b = e = theta - applied, fully correlated: nothing has moved yet
     f->q[j] = f->q[m + j] = start - f->applied[j];
     f->P[j * n + j] = f->P[j * n + m + j] = sd * sd;
     f->P[(m + j) * n + j] = f->P[(m + j) * n + m + j] = sd * sd;
@@ -157,6 +159,7 @@ void yoke__deviation_start(yoke_deviation* f, const double applied[]) {
 // ---- models
 
 // q and P in the new basis: q := [T d; b; e].
+// S = [T 0; 0 I], q := S q
 static void change_basis(yoke_deviation* f, const yoke_deviation_renewal* r) {
   const size_t n_d = r->model.order, old_d = order(f), n_rest = 2 * f->setup.n_unknowns;
   const size_t n0 = f->n, n1 = n_d + n_rest;
@@ -196,8 +199,10 @@ double yoke__deviation_trial(const yoke_deviation* f) {
   double worst = (double)NAN;
   for (size_t o = 0; o < f->setup.n_outputs; o++) {
     const trial* at = &f->trials[o];
+    // errors below TINY of what was predicted do not decide between two models
     const double tiny = TINY * TINY * at->size;
     const double ratio = (at->squares_next + tiny) / (at->squares_now + tiny);
+    // the worst output decides; a NaN is passed over
     worst = !(ratio <= worst) && !isnan(ratio) ? ratio : worst;
   }
   return worst;
@@ -227,6 +232,8 @@ static bool acts_on_unit(const yoke_deviation* f, size_t unknown) {
 // How much larger the deviation is than the offsets from which r and c are measured: the largest of all unknowns, squared.
 static double reach(const yoke_deviation* f) {
   double most = 0.0;
+
+  // the check members go as far as check_offset, the members of r and c twice as far
   for (size_t j = 0; j < f->setup.n_unknowns; j++) {
     const size_t b = place_b(f, j);
     const double offset = 2.0 * f->check_offset[j], square = f->q[b] * f->q[b];
@@ -240,6 +247,8 @@ static double reach(const yoke_deviation* f) {
 // deviation. The even part, of products, grows with the deviation.
 static double relative_error(const yoke_deviation* f, size_t output, double reach) {
   const fit* at = &f->fits[output];
+
+  // reach is 1/4 where the check was made: the even part, squared, grows like reach / (1/4)
   return at->size > 0.0
              ? (at->odd * fmax(1.0, 2.0 * reach * reach) + at->even * 4.0 * reach) / at->size
              : 0.0;
@@ -251,6 +260,8 @@ static expected expect(const yoke_deviation* f, const yoke_deviation_point* poin
   const size_t n_d = order(f), m = f->setup.n_unknowns;
   expected out = {0.0, 0.0};
   memset(H, 0, f->n * sizeof *H);
+
+  // H = [C, r + c b, 0]: output over d and b
   for (size_t i = 0; i < n_d; i++) {
     H[i] = f->motions[f->now].model.C[output * n_d + i];
     out.value += H[i] * f->q[i];
@@ -260,15 +271,20 @@ static expected expect(const yoke_deviation* f, const yoke_deviation_point* poin
       continue;
     }
     const size_t at = place_b(f, j);
+    // y - y_0 = C d + r b + (c/2) b^2, its mean over b ~ N(b, P): (c/2) (b^2 + P)
     const double r = point->live[output * m + j], b = f->q[at], P = f->P[at * f->n + at];
     const double c = point->curve == NULL ? 0.0 : point->curve[output * m + j];
     // beyond the offsets a parabola would lead astray: a line goes on from there
     const double most = 2.0 * f->check_offset[j], near = fmin(fmax(b, -most), most);
     const double spread = fmin(P, most * most);
     H[at] = r + c * near;
+    // near (b - near / 2) is b^2 / 2 within the offsets and its tangent beyond
     out.value += r * b + c * (near * b - 0.5 * near * near + 0.5 * spread);
+    // what H does not see of the variance of (c/2) b^2, b normal: c^2 P^2 / 2
     out.variance += 0.5 * c * c * spread * spread;
   }
+
+  // a relative error of the model is one of the whole deviation, known or not: of its mean square
   const double P = yoke__kalman_variance(f->n, f->P, H, 0.0, f->PH);
   out.variance +=
       fmin(MOST_DOUBT, relative_error(f, output, USUAL_REACH)) * (out.value * out.value + P);
@@ -283,6 +299,7 @@ static void keep_bounds(yoke_deviation* f) {
     double* e = &f->q[place_e(f, j)];
     const double theta = f->applied[j] + *e;
     const double kept = fmin(fmax(theta, u->lower), u->upper);
+    // a bound is kept by moving e; a slow unknown has b = e
     if (kept != theta && yoke__is_finite(theta)) {
       *e = kept - f->applied[j];
       if (f->place[j] == YOKE_NO_PLACE) {
@@ -297,18 +314,28 @@ static yoke_status take_reading(yoke_deviation* f, const yoke_deviation_point* p
                                 double reading) {
   const yoke_deviation_sensor* sensor = &f->setup.sensors[s];
   expected at = expect(f, point, sensor->output, f->H);
+
+  // the offset of a sensor is added to its reading: H has a 1 at its e
   for (size_t j = 0; j < f->setup.n_unknowns; j++) {
     if (f->setup.unknowns[j].sensor == s) {
       f->H[place_e(f, j)] = 1.0;
       at.value += f->applied[j] + f->q[place_e(f, j)];
     }
   }
+
+  // R = sigma^2 + variance of what the linear model leaves out
   const double r = sensor->sigma * sensor->sigma + at.variance;
+
+  // e = z - (y_0 + H q), S = H P H' + R
   const double innovation = reading - (point->y[sensor->output] + at.value);
   const double S = yoke__kalman_variance(f->n, f->P, f->H, r, f->PH);
   f->innovations[s] = innovation;
   f->sds[s] = sqrt(S);
+
+  // share of the variance that is doubt about the model
   f->doubts[s] = at.variance / S;
+
+  // gate: |e| > g sqrt(S) is an outlier, not a reading
   if (f->setup.gate > 0.0 && fabs(innovation) > f->setup.gate * f->sds[s]) {
     f->n_gated++;
     return YOKE_OK;
@@ -318,6 +345,7 @@ static yoke_status take_reading(yoke_deviation* f, const yoke_deviation_point* p
 
 yoke_status yoke__deviation_correct(yoke_deviation* f, const yoke_deviation_point* point,
                                     const double readings[], const bool have[]) {
+  // before the readings, for what they are expected to show; again after them, for the next step
   f->reach = reach(f);
   for (size_t s = 0; s < f->setup.n_sensors; s++) {
     f->innovations[s] = f->sds[s] = (double)NAN;
@@ -336,16 +364,20 @@ yoke_status yoke__deviation_correct(yoke_deviation* f, const yoke_deviation_poin
 static void fill_motion(yoke_deviation* f) {
   const yoke_motion* motion = &f->motions[f->now];
   const size_t n_d = motion->model.order, m = motion->model.n_inputs, n = f->n;
+
+  // rows of [d; b]; e keeps its row of the identity
   memset(f->F, 0, (n_d + f->setup.n_unknowns) * n * sizeof *f->F);
   for (size_t i = 0; i < n_d; i++) {
     memcpy(f->F + i * n, motion->model.A + i * n_d, n_d * sizeof *f->F);
   }
   for (size_t j = 0; j < f->setup.n_unknowns; j++) {
+    // d+ = A d + G (e - b), G = B - k x+
     const size_t u = f->place[j], b = place_b(f, j), e = place_e(f, j);
     for (size_t i = 0; i < n_d && u != YOKE_NO_PLACE; i++) {
       f->F[i * n + e] = motion->G[i * m + u];
       f->F[i * n + b] = -motion->G[i * m + u];
     }
+    // b+ = b + k (e - b); k = 1: b = e
     const double k = u == YOKE_NO_PLACE ? 1.0 : motion->k;
     f->F[b * n + b] = 1.0 - k;
     f->F[b * n + e] = k;
@@ -354,6 +386,8 @@ static void fill_motion(yoke_deviation* f) {
 
 yoke_status yoke__deviation_predict(yoke_deviation* f, const double shift[]) {
   const size_t m = f->setup.n_unknowns, n = f->n, n_moving = order(f) + m;
+
+  // theta = applied + e stays what it was: e moves against applied
   for (size_t j = 0; j < m; j++) {
     f->applied[j] += shift[j];
     f->q[place_e(f, j)] -= shift[j];
@@ -363,10 +397,13 @@ yoke_status yoke__deviation_predict(yoke_deviation* f, const double shift[]) {
     yoke__motion_step(&f->motions[1 - f->now]);
   }
   fill_motion(f);
+
+  // q := F q, P := F P F' + Q; Q only has the walks of e
   yoke__mat_vec(n_moving, n, f->F, f->q, f->mean_work);
   memcpy(f->q, f->mean_work, n_moving * sizeof *f->q);
   yoke__kalman_predict_rows(n, n_moving, f->F, NULL, f->P, f->work);
   for (size_t j = 0; j < m; j++) {
+    // variance of a random walk after h: walk^2 h
     const double walk = f->setup.unknowns[j].walk;
     f->P[place_e(f, j) * (n + 1)] += walk * walk * f->setup.h;
   }
@@ -376,6 +413,7 @@ yoke_status yoke__deviation_predict(yoke_deviation* f, const double shift[]) {
 // ---- check of the model
 
 static void add_fit(fit* at, double odd, double even, double size) {
+  // sums with a memory of 4096 steps
   at->odd += odd * odd - FORGET * at->odd;
   at->even += even * even - FORGET * at->even;
   at->size += size * size - FORGET * at->size;
@@ -388,8 +426,10 @@ static double predict_check(const yoke_deviation* f, const yoke_motion* motion,
   *even = 0.0;
   for (size_t j = 0; j < f->setup.n_unknowns; j++) {
     const size_t at = output * f->setup.n_unknowns + j;
+    // unknowns that do not act on the unit have no offset in the check members
     const double b = acts_on_unit(f, j) ? motion->b[j] : 0.0;
     odd += point->live[at] * b;
+    // 1/2 c b^2 per unknown; products of two unknowns are what this leaves out
     *even += point->curve == NULL ? 0.0 : 0.5 * point->curve[at] * b * b;
   }
   return odd;
@@ -407,9 +447,12 @@ void yoke__deviation_check(yoke_deviation* f, const yoke_deviation_point* point,
     f->check_offset[j] = fabs(offset[j]);
   }
   for (size_t o = 0; o < f->setup.n_outputs; o++) {
+    // members at + and - offset: half the difference is odd in the offset, half the sum even
     const double size = 0.5 * (plus[o] - minus[o]);
     double even, unused;
+    // odd part: linear and third order; the model's share of it is taken off
     const double error = size - predict_check(f, now, point, o, &even);
+    // even part: curves and products; the curves are taken off
     add_fit(&f->fits[o], error, 0.5 * (plus[o] + minus[o]) - even, size);
     if (f->is_trial) {
       const double other = size - predict_check(f, next, point, o, &unused);
@@ -441,12 +484,15 @@ double yoke__deviation_bias(const yoke_deviation* f, size_t unknown) {
   for (size_t s = 0; s < f->setup.n_sensors; s++) {
     worst = fmax(worst, relative_error(f, f->setup.sensors[s].output, f->reach));
   }
+
+  // error of the outputs carried over to the unknown: e times the relative error, over its sd
   return sqrt(worst / f->P[e * (f->n + 1)]) * fabs(f->q[e]);
 }
 
 // ---- results
 
 double yoke__deviation_excursion(const yoke_deviation_unknown* u, double value, double t) {
+  // |theta - guess| over the sd that guess and walk allow at t
   return fabs(value - u->start) / sqrt(u->sd * u->sd + u->walk * u->walk * t);
 }
 

@@ -51,12 +51,14 @@ static double norm_of(size_t n, const double A[]) {
 // X := A h0 with a norm of at most NORM, h0 = h / 2^doublings. Returns the norm.
 static yoke_status scale(size_t n, const double A[], double h, double X[], int* doublings,
                          double* norm) {
+  // || A h ||_inf
   const double whole = norm_of(n, A) * fabs(h);
   *doublings = 0;
   if (!yoke__is_finite(whole)) {
     return YOKE_DIVERGED;
   }
   if (whole > NORM) {
+    // whole / NORM = f 2^k, f in [1/2, 1): k halvings bring the norm to NORM f
     frexp(whole / NORM, doublings);
     if (*doublings > MAX_DOUBLING) {
       return YOKE_DIVERGED;
@@ -74,6 +76,8 @@ static yoke_status scale(size_t n, const double A[], double h, double X[], int* 
 static void sum_series(size_t n, const double X[], double norm, int offset, double S[],
                        double other[]) {
   int n_terms = 0;
+
+  // the j-th term is at most norm^j offset! / (j + offset)!
   for (double term = 1.0; term > TRUNCATION; n_terms++) {
     term *= norm / (n_terms + 1 + offset);
   }
@@ -122,20 +126,26 @@ yoke_status yoke__discrete(size_t n, const double A[], double h, double E[], dou
   double norm = 0.0;
   YOKE_TRY(scale(n, A, h, X, &doublings, &norm));
 
+  // h0 = h / 2^doublings, exact
   // the short step: Psi2 = h0^2 / 2 S, and X instead of A saves a scaling
   double h0 = ldexp(h, -doublings);
   sum_series(n, X, norm, 2, Psi2, other);
   for (size_t i = 0; i < n * n; i++) {
     Psi2[i] *= 0.5 * h0;
   }
+
+  // Psi1 = h0 I + A Psi2, with X = A h0 and Psi2 / h0 in place of A and Psi2
   multiply(n, X, Psi2, Psi1);
   add_diagonal(n, h0, Psi1);
   for (size_t i = 0; i < n * n; i++) {
     Psi2[i] *= h0;
   }
+
+  // E = I + A Psi1
   multiply(n, A, Psi1, E);
   add_diagonal(n, 1.0, E);
 
+  // from h to 2 h: int_0^2h = int_0^h + E int_0^h
   for (int k = 0; k < doublings; k++) {
     multiply(n, E, Psi2, other);
     for (size_t i = 0; i < n * n; i++) {
@@ -152,6 +162,7 @@ yoke_status yoke__discrete(size_t n, const double A[], double h, double E[], dou
 
 // M := (X M + M X') / j for symmetric M; other: n * n.
 static void next_term(size_t n, const double X[], int j, double M[], double other[]) {
+  // M symmetric: M X' is the transpose of X M
   multiply(n, X, M, other);
   const double factor = 1.0 / j;
   for (size_t a = 0; a < n; a++) {
@@ -162,6 +173,7 @@ static void next_term(size_t n, const double X[], int j, double M[], double othe
 }
 
 // Q := Q + E Q E'; other: n * n.
+// upper half and its mirror image: exact symmetry
 static void double_noise(size_t n, const double E[], double Q[], double other[]) {
   multiply(n, E, Q, other);
   for (size_t a = 0; a < n; a++) {
@@ -184,17 +196,22 @@ yoke_status yoke__discrete_noise(size_t n, const double A[], const double W[], d
   YOKE_TRY(scale(n, A, h, X, &doublings, &norm));
   sum_series(n, X, norm, 0, E, other);
 
+  // Q = int_0^h exp(A s) W exp(A' s) ds, term by term in powers of h
   // Q = sum of M_j, M_1 = W h0, M_(j+1) = (X M_j + M_j X') / (j + 1)
   const double h0 = ldexp(h, -doublings);
   for (size_t i = 0; i < n * n; i++) {
     Q[i] = M[i] = W[i] * h0;
   }
   double term = 1.0;
+
+  // || M_(j+1) || <= 2 norm / (j + 1) || M_j ||: the loop ends when the bound is below rounding
   for (int j = 2; term > TRUNCATION; j++) {
     next_term(n, X, j, M, other);
     add_to(n * n, M, Q);
     term *= 2.0 * norm / j;
   }
+
+  // Q(2h) = Q(h) + E Q(h) E', E(2h) = E^2
   for (int k = 0; k < doublings; k++) {
     double_noise(n, E, Q, other);
     multiply(n, E, E, other);

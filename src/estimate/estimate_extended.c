@@ -29,6 +29,7 @@ static void copy_setup(yoke_extended* x, const yoke_extended_setup* setup, yoke_
 }
 
 static void count_inputs(yoke_extended* x, const yoke_extended_setup* setup) {
+  // an unknown either is an input of the unit (a column of B and D) or the offset of a sensor
   for (size_t j = 0; j < setup->n_unknowns; j++) {
     const bool is_input = setup->unknowns[j].sensor == YOKE_DEVIATION_OUTPUT;
     x->column[j] = is_input ? x->n_inputs++ : YOKE_NO_COLUMN;
@@ -134,10 +135,13 @@ yoke_status yoke__extended_correct(yoke_extended* x, const double known[], const
     return YOKE_DIVERGED;
   }
   for (size_t s = 0; s < x->setup.n_sensors; s++) {
+    // e / sqrt(S): white with variance 1 where model and noise are right
     x->e[s] = x->innovations[s] / x->sds[s];
   }
   yoke__consistency_add(x->consistency, x->e);
   yoke__belief_keep_bounds(x, &x->filter, x->hits);
+
+  // order matters: the second filter takes the same readings before the two are compared
   yoke__fresh_correct(x, readings, have);
   yoke__fresh_look(x);
   return YOKE_OK;
@@ -146,6 +150,8 @@ yoke_status yoke__extended_correct(yoke_extended* x, const double known[], const
 // All that is known of the unknown inputs goes to the nominal instance. The bounds again: rounding may have left them.
 static void apply(yoke_extended* x) {
   for (size_t j = 0; j < x->setup.n_unknowns; j++) {
+    // e := e - shift, applied := applied + shift: theta = applied + e is unchanged, and q is again
+    // the deviation from the nominal instance
     const yoke_deviation_unknown* u = &x->setup.unknowns[j];
     const size_t e = x->setup.n_states + j;
     if (x->column[j] != YOKE_NO_COLUMN) {
@@ -170,11 +176,14 @@ static yoke_status predict(yoke_extended* x) {
 yoke_status yoke__extended_advance(yoke_extended* x) {
   const yoke_extended_box* box = &x->setup.box;
   if (!x->has_diverged) {
+    // applied before the step: the unknowns are constant within it
     apply(x);
   }
   memcpy(x->known, x->next_known, x->setup.n_known * sizeof *x->known);
   YOKE_TRY(box->step(box->context, x->k, x->known, x->theta, x->y));
   x->k++;
+
+  // A and B at the start of the step are kept; with those at its end they give the mean
   yoke__extended_motion_turn(&x->motion);
   YOKE_TRY(linearise(x));
   if (x->has_diverged || predict(x) < 0) {

@@ -9,6 +9,8 @@
 
 void yoke__belief_start(const yoke_extended* x, yoke_belief* b) {
   const size_t n = x->n, n_d = x->setup.n_states;
+
+  // P_0 = diag(sd^2 of the states at the start, sd^2 of the unknowns)
   memset(b->q, 0, n * sizeof *b->q);
   memset(b->P, 0, n * n * sizeof *b->P);
   for (size_t i = 0; i < n_d && x->setup.state_start != NULL; i++) {
@@ -33,10 +35,14 @@ double yoke__belief_expect(const yoke_extended* x, const yoke_belief* b, size_t 
   const size_t n_d = x->setup.n_states;
   double value = x->y[output];
   memcpy(H, x->motion.C + output * n_d, n_d * sizeof *H);
+
+  // H = [C D], with 0 for unknowns that are no input
   for (size_t j = 0; j < x->setup.n_unknowns; j++) {
     const size_t c = x->column[j];
     H[n_d + j] = c == YOKE_NO_COLUMN ? 0.0 : x->motion.D[output * x->n_inputs + c];
   }
+
+  // y = y_0 + C d + D e
   for (size_t i = 0; i < x->n; i++) {
     value += H[i] * b->q[i];
   }
@@ -48,17 +54,22 @@ static yoke_status take_reading(const yoke_extended* x, yoke_belief* b, size_t s
   const yoke_deviation_sensor* sensor = &x->setup.sensors[s];
   const double r = sensor->sigma * sensor->sigma;
   double value = yoke__belief_expect(x, b, sensor->output, x->H);
+
+  // the offset of a sensor is added to its reading
   for (size_t j = 0; j < x->setup.n_unknowns; j++) {
     if (x->setup.unknowns[j].sensor == s) {
       x->H[x->setup.n_states + j] = 1.0;
       value += x->applied[j] + b->q[x->setup.n_states + j];
     }
   }
+
+  // S = H P H' + r
   const double S = yoke__kalman_variance(x->n, b->P, x->H, r, x->PH);
   *innovation = reading - value;
   *sd = sqrt(S);
   if (x->setup.gate > 0.0 && fabs(*innovation) > x->setup.gate * *sd) {
     *n_gated += 1;
+    // an outlier leaves q and P as they are
     return YOKE_OK;
   }
   return yoke__kalman_correct(x->n, b->q, b->P, x->H, r, *innovation, S, x->PH, x->work);
@@ -98,11 +109,15 @@ void yoke__belief_keep_bounds(const yoke_extended* x, yoke_belief* b, uint64_t h
 
 yoke_status yoke__belief_predict(const yoke_extended* x, yoke_belief* b) {
   const size_t n_d = x->setup.n_states, n = x->n;
+
+  // P := P + walk^2 h for the unknowns
   // the unknowns have changed before the step, in which they are constant
   for (size_t j = 0; j < x->setup.n_unknowns; j++) {
     const double walk = x->setup.unknowns[j].walk;
     b->P[(n_d + j) * (n + 1)] += walk * walk * x->setup.h;
   }
+
+  // d+ = E d + G e, e+ = e; P := F P F' + Q
   yoke__mat_vec(n_d, n, x->motion.F, b->q, x->q_next);
   memcpy(b->q, x->q_next, n_d * sizeof *b->q);
   yoke__kalman_predict_rows(n, n_d, x->motion.F, x->motion.Q, b->P, x->work);

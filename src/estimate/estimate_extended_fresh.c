@@ -48,6 +48,7 @@ static double compare(const yoke_extended* x) {
   double most = 0.0;
   for (size_t j = 0; j < x->setup.n_unknowns; j++) {
     const size_t at = x->setup.n_states + j, diagonal = at * (x->n + 1);
+    // Hausman: the variance of the difference is the difference of the variances
     const double P = x->filter.P[diagonal];
     const double variance = fmax(x->fresh.P[diagonal] - P, LEAST * P);
     if (variance > 0.0) {
@@ -61,6 +62,7 @@ static bool is_prior_usable(const yoke_extended* x) {
   for (size_t s = 0; s < x->setup.n_sensors; s++) {
     const yoke_deviation_sensor* sensor = &x->setup.sensors[s];
     (void)yoke__belief_expect(x, &x->prior, sensor->output, x->H);
+    // a prior far less certain than a reading would lose its digits in the first correction
     const double S = yoke__kalman_variance(x->n, x->prior.P, x->H, 0.0, x->PH);
     if (!(S <= MOST * sensor->sigma * sensor->sigma)) {
       return false;
@@ -73,12 +75,16 @@ void yoke__fresh_look(yoke_extended* x) {
   if (x->k != x->next_look || x->next_look == 0) {
     return;
   }
+
+  // looks at 64, 128, 256, ...: each judges the readings since the one before
   x->next_look *= 2;
   x->doubt = x->has_fresh ? compare(x) : (double)NAN;
   if (x->doubt > YOKE_EXTENDED_DOUBT) {
     yoke__belief_copy(x, &x->fresh, &x->filter);
     x->n_restarts++;
   }
+
+  // for the next look
   x->has_fresh = is_prior_usable(x);
   if (x->has_fresh) {
     yoke__belief_copy(x, &x->prior, &x->fresh);

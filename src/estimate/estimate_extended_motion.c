@@ -13,6 +13,7 @@ static void prepare_disturbance(yoke_extended_motion* motion, const double walk[
   motion->Q_d = yoke__arena_array(arena, n_d * n_d + 1, sizeof(double));
   motion->Q = yoke__arena_array(arena, n * n + 1, sizeof(double));
   for (size_t i = 0; i < n_d && motion->W != NULL; i++) {
+    // W of white noise on x': walk^2 per second
     motion->W[i * (n_d + 1)] = walk[i] * walk[i];
   }
 }
@@ -60,6 +61,7 @@ void yoke__extended_motion_turn(yoke_extended_motion* motion) {
 
 // mean: what there was at the start of the step.
 static void add_end(size_t n, const double end[], double mean[]) {
+  // mean of A (or B) over the step: second order in h where the matrices change
   for (size_t i = 0; i < n; i++) {
     mean[i] = 0.5 * mean[i] + 0.5 * end[i];
   }
@@ -77,8 +79,11 @@ static bool is_new(const yoke_extended_motion* motion, size_t n, const double no
 
 static yoke_status integrate(yoke_extended_motion* m) {
   const size_t n_d = m->n_states, n = n_d + m->n_unknowns;
+
+  // E = exp(A h), Psi1 = int_0^h exp(A s) ds
   YOKE_TRY(yoke__discrete(n_d, m->A_used, m->h, m->E, m->Psi1, m->Psi2, m->work));
   if (m->Q != NULL) {
+    // Q = int_0^h exp(A s) W exp(A' s) ds
     YOKE_TRY(yoke__discrete_noise(n_d, m->A_used, m->W, m->h, m->Q_d, m->work));
     for (size_t i = 0; i < n_d; i++) {
       memcpy(m->Q + i * n, m->Q_d + i * n_d, n_d * sizeof *m->Q);
@@ -89,7 +94,11 @@ static yoke_status integrate(yoke_extended_motion* m) {
 
 static void fill_F(yoke_extended_motion* m) {
   const size_t n_d = m->n_states, n = n_d + m->n_unknowns;
+
+  // G = Psi1 B
   yoke__mat_mul(n_d, n_d, m->n_inputs, m->Psi1, m->B_used, m->G);
+
+  // F = [E G], rows of d only
   for (size_t i = 0; i < n_d; i++) {
     memcpy(m->F + i * n, m->E + i * n_d, n_d * sizeof *m->F);
     for (size_t j = 0; j < m->n_unknowns; j++) {
@@ -104,6 +113,8 @@ yoke_status yoke__extended_motion_end(yoke_extended_motion* motion) {
   const size_t n_B = motion->n_states * motion->n_inputs;
   add_end(n_A, motion->A, motion->A_mean);
   add_end(n_B, motion->B, motion->B_mean);
+
+  // only when the matrices have changed, to the bit: the exponential is most of the work
   const bool is_A_new = is_new(motion, n_A, motion->A_mean, motion->A_used);
   const bool is_B_new = is_new(motion, n_B, motion->B_mean, motion->B_used);
   if (is_A_new) {

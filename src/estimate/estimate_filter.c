@@ -43,6 +43,7 @@ static yoke_status follow(yoke_estimate* f) {
 
 // Known inputs of now. A jump of them is one of z'.
 static yoke_status take_inputs(yoke_estimate* f, const double v[]) {
+  // with derivatives a jump of a known input is a jump Gc dv of z'
   bool has_jump = false;
   for (size_t i = 0; i < f->r; i++) {
     if (!f->is_unknown_input[i] && !yoke__is_finite(v[i])) {
@@ -74,6 +75,8 @@ void yoke__filter_move_z(const yoke_estimate* f, const yoke_heat_model* model, c
                          const double Psi1[], const double Psi2[], const double v[],
                          const double slope[], double z[]) {
   const size_t p = f->p;
+
+  // z := E z + Psi1 Gc v + Psi2 Gc v'
   double *moved = f->heat, *push = f->push;
   yoke__mat_vec(p, p, E, z, moved);
   yoke__mat_vec(p, f->r, model->Gc, v, push);
@@ -103,6 +106,8 @@ static void clear_results(yoke_estimate* f) {
 static void start_covariance(const yoke_estimate* f) {
   const size_t n = f->n;
   memset(f->P, 0, n * n * sizeof *f->P);
+
+  // P_0 = diag(z_sd^2, rate_sd^2, start_sd^2)
   for (size_t i = 0; i < f->rho_at; i++) {
     const double sd = i < f->p ? f->setup.z_sd[i] : f->setup.rate_sd;
     f->P[i * (n + 1)] = sd * sd;
@@ -126,6 +131,7 @@ static yoke_status begin(yoke_estimate* f, const double values[], const double v
   }
   for (size_t j = 0; j < f->n_rho; j++) {
     const yoke_unknown* unknown = &f->setup.unknowns[j];
+    // theta: 1 / R for a conductance, the value itself otherwise
     f->q[f->rho_at + j] = yoke__theta_of(unknown, values == NULL ? unknown->start : values[j]);
   }
   yoke__theta_apply(f, f->q + f->rho_at, &f->model, f->v);
@@ -154,17 +160,22 @@ static yoke_status start(yoke_estimate* f, const double values[], const double z
 // conductances may be off by much more where a resistance may be 0 as well.
 static yoke_status add_rest(yoke_estimate* f, const double given[]) {
   const size_t p = f->p, n = f->n;
+
+  // J_j = -K^-1 d(heat)/d theta_j: how rest moves with theta_j
   yoke__filter_heat_slopes(f, f->D);
   for (size_t j = 0; j < f->n_rho; j++) {
     const yoke_unknown* unknown = &f->setup.unknowns[j];
     const size_t at = f->rho_at + j;
     const double scale = yoke__theta_scale(unknown, f->q[at]);
+    // s from sd of the value by |d value / d theta|
     const double s = fmin(unknown->sd / scale, f->start_sd[j]);
     double* e = f->D + j * p;
     YOKE_TRY(yoke__heat_model_settle(&f->model, e));
+    // a temperature that was given does not follow the unknowns
     for (size_t i = 0; i < p; i++) {
       e[i] *= given != NULL && !isnan(given[i]) ? 0.0 : s;
     }
+    // P_zz += (J s)(J s)', P_z,theta = (J s) s
     for (size_t i = 0; i < p; i++) {
       for (size_t k = 0; k < p; k++) {
         f->P[i * n + k] += e[i] * e[k];
@@ -231,6 +242,8 @@ bool yoke__filter_note_reading(yoke_estimate* f, size_t sensor, double e, double
   f->head->counts.n_readings++;
   f->innovation[sensor] = e;
   f->innovation_sd[sensor] = sqrt(s);
+
+  // e^2 > g^2 S without the square root
   if (gate > 0.0 && e * e > gate * gate * s) {
     f->head->counts.n_gated++;
     return false;
@@ -239,6 +252,7 @@ bool yoke__filter_note_reading(yoke_estimate* f, size_t sensor, double e, double
 }
 
 double yoke__filter_row_innovation(const yoke_estimate* f, const double H[], double innovation) {
+  // e - H (q - q_prior): all rows are linearised at the prior, as if taken at once
   for (size_t i = 0; i < f->n; i++) {
     innovation -= H[i] * (f->q[i] - f->prior[i]);
   }
@@ -247,6 +261,7 @@ double yoke__filter_row_innovation(const yoke_estimate* f, const double H[], dou
 
 yoke_status yoke__filter_take_sensors(yoke_estimate* f, const double readings[],
                                       const bool have[]) {
+  // q before any of these readings
   memcpy(f->prior, f->q, f->n * sizeof *f->q);
   for (size_t i = 0; i < f->setup.n_sensors; i++) {
     if (!yoke__filter_has_reading(readings, have, i)) {
@@ -254,6 +269,7 @@ yoke_status yoke__filter_take_sensors(yoke_estimate* f, const double readings[],
       continue;
     }
     const double* H = f->H + i * f->n;
+    // e, S = H P H' + r; then q and P by Joseph's form
     const double r = f->setup.sensors[i].sigma * f->setup.sensors[i].sigma;
     const double e = yoke__filter_row_innovation(f, H, readings[i] - f->expected[i]);
     const double s = yoke__kalman_variance(f->n, f->P, H, r, f->PH);
@@ -272,6 +288,7 @@ static void project(const yoke_estimate* f, size_t j, double bound) {
   const size_t at = f->rho_at + j;
   const double* row = f->P + at * f->n;
   if (row[at] > 0.0) {
+    // q += P_j (bound - q_j) / P_jj: the conditional mean given q_j = bound
     const double step = (bound - f->q[at]) / row[at];
     for (size_t i = 0; i < f->n; i++) {
       f->q[i] += step * row[i];
@@ -292,6 +309,7 @@ static yoke_status keep_bounds(yoke_estimate* f) {
     f->n_hits[j] += is_hit ? 1 : 0;
     f->n_at_bound[j] = is_hit ? f->n_at_bound[j] + 1 : 0;
     const yoke_unknown_kind kind = f->setup.unknowns[j].kind;
+    // inputs and offsets may rest on a bound; an element that does so has no meaning
     if (f->n_at_bound[j] >= YOKE_ESTIMATE_PATIENCE && kind != YOKE_UNKNOWN_INPUT &&
         kind != YOKE_UNKNOWN_OFFSET) {
       status = diverge(f, YOKE_ESTIMATE_AT_BOUND);
@@ -306,6 +324,8 @@ static yoke_status keep_bounds(yoke_estimate* f) {
 }
 
 // Are the readings of this correction where the filter expected them at all?
+// a filter with a gate is lost if all readings are outliers, one without if the mean square of e /
+// sqrt(S) is above 100
 static yoke_status judge_readings(yoke_estimate* f, uint64_t n_gated) {
   double sum = 0.0;
   size_t n = 0;
@@ -319,6 +339,8 @@ static yoke_status judge_readings(yoke_estimate* f, uint64_t n_gated) {
   if (n == 0) {
     return YOKE_OK;
   }
+
+  // patience: this must be so for many corrections in a row
   const bool is_lost = f->setup.gate > 0.0 ? n_gated == n : sum > LOST_SD * LOST_SD * (double)n;
   f->head->n_lost = is_lost ? f->head->n_lost + 1 : 0;
   return f->head->n_lost >= YOKE_ESTIMATE_PATIENCE ? diverge(f, YOKE_ESTIMATE_LOST) : YOKE_OK;
@@ -351,6 +373,7 @@ yoke_status yoke__estimate_correct(yoke_estimate* f, const double v[], const dou
   }
   YOKE_TRY(take_inputs(f, v));
 
+  // readings gated in this correction are the difference of the counts
   const uint64_t n_gated = f->head->counts.n_gated;
   yoke_status status = YOKE_NO_SUPPORT;
   if (f->method == YOKE_ESTIMATE_DERIVATIVE) {
@@ -400,6 +423,8 @@ yoke_status yoke__estimate_predict(yoke_estimate* f, const double v[], const dou
     return diverge(f, YOKE_ESTIMATE_NOT_POSITIVE);
   }
   f->head->counts.n_steps++;
+
+  // v at the end of the step
   for (size_t i = 0; i < f->r && known != NULL; i++) {
     f->v[i] += f->setup.h * known[i];
   }
@@ -428,6 +453,8 @@ yoke_status yoke__estimate_ramp(yoke_estimate* f, const double change[]) {
     return YOKE_OK;
   }
   const size_t p = f->p;
+
+  // z += Psi2 Gc v', z' += Psi1 Gc v'
   yoke__mat_vec(p, f->r, f->model.Gc, f->slope, f->push);
   yoke__mat_vec_add(p, p, f->Psi2, f->push, f->q);
   if (f->method == YOKE_ESTIMATE_DERIVATIVE) {
@@ -449,11 +476,15 @@ yoke_status yoke__estimate_catch_up(yoke_estimate* f, const double change[]) {
   }
   const size_t p = f->p;
   yoke__mat_vec(p, f->r, f->model.Gc, f->slope, f->push);
+
+  // d = Psi2 b one step later: E d
   yoke__mat_vec(p, p, f->Psi2, f->push, f->heat);
   yoke__mat_vec(p, p, f->E, f->heat, f->push);
   for (size_t i = 0; i < p; i++) {
     f->q[i] += f->push[i];
   }
+
+  // z' follows by Fc E d
   if (f->method == YOKE_ESTIMATE_DERIVATIVE) {
     yoke__mat_vec_add(p, p, f->model.Fc, f->push, f->q + p);
   }
@@ -465,6 +496,8 @@ yoke_status yoke__estimate_set_elements(yoke_estimate* f, const double g[], cons
   if (f->head->reason != YOKE_ESTIMATE_SOUND) {
     return YOKE_DIVERGED;
   }
+
+  // z' before the change
   rate_of(f, f->heat);
   for (size_t e = 0; e < f->setup.network->n_resistors; e++) {
     f->model.g[e] = g[e];
@@ -504,8 +537,12 @@ void yoke__estimate_output(const yoke_estimate* f, size_t output, double* value,
 void yoke__estimate_unknown(const yoke_estimate* f, size_t unknown, double* value, double* sd) {
   const yoke_unknown* u = &f->setup.unknowns[unknown];
   const size_t at = f->rho_at + unknown;
+
+  // an unknown that is frozen has variance 0 in P and keeps the deviation it had
   const double theta_sd =
       f->frozen_sd[unknown] >= 0.0 ? f->frozen_sd[unknown] : sqrt(f->P[at * (f->n + 1)]);
+
+  // sd of the value = sd of theta |d value / d theta|
   *value = yoke__theta_value(u, f->q[at]);
   *sd = theta_sd * yoke__theta_scale(u, f->q[at]);
 }
@@ -516,6 +553,8 @@ double yoke__estimate_excursion(const yoke_estimate* f, size_t unknown) {
     return 0.0;
   }
   const double t = (double)f->head->counts.n_steps * f->setup.h;
+
+  // (rho - guess) / sqrt(sd^2 + walk^2 t)
   return (f->q[f->rho_at + unknown] - u->start) / hypot(u->sd, u->walk * sqrt(t));
 }
 
@@ -566,6 +605,7 @@ void yoke__estimate_freeze(yoke_estimate* f, size_t unknown, bool is_frozen) {
   }
   if (is_frozen) {
     f->frozen_sd[unknown] = sqrt(fmax(f->P[at * (n + 1)], 0.0));
+    // row and column of 0: no reading moves it any more
     for (size_t i = 0; i < n; i++) {
       f->P[at * n + i] = f->P[i * n + at] = 0.0;
     }

@@ -7,6 +7,8 @@ yoke_status yoke__estimate_constants_of(const yoke_estimate* f, yoke_estimate_co
   if (f->method != YOKE_ESTIMATE_LINEAR) {
     return YOKE_NO_SUPPORT;
   }
+
+  // a filter that has moved is no longer the one that the constants describe
   bool is_moved = f->head->counts.n_steps > 0 || f->head->counts.n_readings > 0 ||
                   f->head->reason != YOKE_ESTIMATE_SOUND;
   for (size_t j = 0; j < f->n_rho; j++) {

@@ -26,6 +26,8 @@
 static void fill_transition(const yoke_estimate* f) {
   const size_t p = f->p, n = f->n;
   memset(f->F, 0, 2 * p * n * sizeof *f->F);
+
+  // F = [I Psi1 0; 0 E 0], rows of z and z'
   for (size_t i = 0; i < p; i++) {
     f->F[i * n + i] = 1.0;
     memcpy(f->F + i * n + p, f->Psi1 + i * p, p * sizeof *f->F);
@@ -48,11 +50,15 @@ static void add_walk(const yoke_estimate* f, size_t j, double w) {
   const size_t p = f->p, n = f->n;
   double* phi = f->prior;
   memset(phi, 0, n * sizeof *phi);
+
+  // phi = [0; Gc factors; 1]
   for (size_t i = 0; i < p; i++) {
     for (size_t t = 0; t < unknown->n_targets; t++) {
       phi[p + i] += unknown->factors[t] * f->model.Gc[i * f->r + unknown->targets[t]];
     }
   }
+
+  // for comparison with the published form: the noise of z' and rho without their covariance
   if (f->setup.has_loose_walks) {
     for (size_t i = p; i < 2 * p; i++) {
       f->Q[i * (n + 1)] += w * (phi[i] * phi[i]);
@@ -72,6 +78,7 @@ static void fill_noise(const yoke_estimate* f) {
   }
   yoke__filter_add_rate_noise(f, f->Q);
   for (size_t j = 0; j < f->n_rho; j++) {
+    // variance per step: density times h
     const double w = s->h * yoke__filter_walk_density(f, j);
     if (w > 0.0 && s->unknowns[j].kind == YOKE_UNKNOWN_INPUT) {
       add_walk(f, j, w);
@@ -91,10 +98,15 @@ yoke_status yoke__derivative_refresh(yoke_estimate* f) {
 
 yoke_status yoke__derivative_predict(yoke_estimate* f, const double slope[]) {
   const size_t p = f->p;
+
+  // z' is needed as it was for z: z first
   double *z = f->q, *rate = f->q + p, *moved = f->work, *push = f->work + p;
+
+  // z += Psi1 z', z' := E z'
   yoke__mat_vec_add(p, p, f->Psi1, rate, z);
   yoke__mat_vec(p, p, f->E, rate, moved);
   if (slope != NULL) {
+    // + Psi2 Gc v' and + Psi1 Gc v'
     yoke__mat_vec(p, f->r, f->model.Gc, slope, push);
     yoke__mat_vec_add(p, p, f->Psi2, push, z);
     yoke__mat_vec_add(p, p, f->Psi1, push, moved);
@@ -111,9 +123,13 @@ static void fill_balances(const yoke_estimate* f, double H[], double balance[]) 
   const yoke_heat_model* m = &f->model;
   const size_t p = f->p, n = f->n;
   const double* rate = f->q + p;
+
+  // heat K z + M v [W]
   yoke__heat_model_heat(m, f->q, f->v, balance);
   yoke__filter_heat_slopes(f, f->D);
   memset(H, 0, p * n * sizeof *H);
+
+  // row i of [K, -diag(c), d(heat)/d rho]; balance = K z + M v - c z'
   for (size_t i = 0; i < p; i++) {
     double* row = H + i * n;
     balance[i] -= m->c[i] * rate[i];
@@ -123,6 +139,8 @@ static void fill_balances(const yoke_estimate* f, double H[], double balance[]) 
       row[2 * p + j] = f->D[j * p + i];
     }
   }
+
+  // d(-c z')/d rho = -factor z' for a capacity
   for (size_t j = 0; j < f->n_rho; j++) {
     const yoke_unknown* unknown = &f->setup.unknowns[j];
     for (size_t t = 0; t < unknown->n_targets && unknown->kind == YOKE_UNKNOWN_CAPACITY; t++) {
@@ -138,6 +156,8 @@ yoke_status yoke__derivative_correct(yoke_estimate* f, const double readings[], 
   for (size_t i = 0; i < n_sensors; i++) {
     f->expected[i] = yoke__filter_sensor(f, i, f->H + i * n);
   }
+
+  // rows before the readings: all are linearised at the prior
   fill_balances(f, H, balance);
   YOKE_TRY(yoke__filter_take_sensors(f, readings, have));
 
@@ -146,6 +166,7 @@ yoke_status yoke__derivative_correct(yoke_estimate* f, const double readings[], 
     const double* row = H + i * n;
     const double s = yoke__kalman_variance(n, f->P, row, f->setup.jitter, f->PH);
     if (s > 0.0) {
+      // the reading of a balance is 0: e = 0 - balance
       const double e = yoke__filter_row_innovation(f, row, -balance[i]);
       YOKE_TRY(yoke__kalman_correct(n, f->q, f->P, row, f->setup.jitter, e, s, f->PH, f->work));
     }

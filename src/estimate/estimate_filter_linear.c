@@ -13,6 +13,8 @@
 // F from D (n_rho x p).
 static void fill_transition(const yoke_estimate* f) {
   const size_t p = f->p, n = f->n;
+
+  // F = [E, Psi1 D]
   for (size_t i = 0; i < p; i++) {
     double* row = f->F + i * n;
     memcpy(row, f->E + i * p, p * sizeof *row);
@@ -30,6 +32,8 @@ static yoke_status fill_exact_noise(const yoke_estimate* f) {
   const size_t p = f->p, n = f->n;
   double *A = f->work, *W = f->work + n * n;
   memset(A, 0, 2 * n * n * sizeof *A);
+
+  // [z; rho]' = [Fc D; 0 0] [z; rho] + white noise with density W
   for (size_t i = 0; i < p; i++) {
     memcpy(A + i * n, f->model.Fc + i * p, p * sizeof *A);
     for (size_t j = 0; j < f->n_rho; j++) {
@@ -53,6 +57,7 @@ static void fill_short_noise(const yoke_estimate* f) {
     if (w == 0.0) {
       continue;
     }
+    // int_0^h (s D)(s D)' w ds = h^3/3 w D D', int_0^h s D w ds = h^2/2 w D
     for (size_t a = 0; a < p; a++) {
       for (size_t b = 0; b < p; b++) {
         f->Q[a * n + b] += h * h * h / 3.0 * w * (d[a] * d[b]);
@@ -76,6 +81,7 @@ yoke_status yoke__linear_refresh(yoke_estimate* f) {
 }
 
 yoke_status yoke__linear_predict(yoke_estimate* f, const double slope[]) {
+  // F and Q belong to the present estimates
   if (f->method == YOKE_ESTIMATE_EXTENDED) {
     yoke__filter_rate_slopes(f, f->D);
     fill_transition(f);

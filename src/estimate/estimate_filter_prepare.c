@@ -90,6 +90,7 @@ static void check_targets(check* c, size_t j) {
            "it names the same target twice");
     for (size_t k = 0; k < j; k++) {
       const yoke_unknown* other = &c->setup->unknowns[k];
+      // a resistor may be unknown by R or by 1 / R, not by both
       const bool is_same_kind =
           u->kind == other->kind || (is_resistor(u->kind) && is_resistor(other->kind));
       expect(c, !is_same_kind || !has_target(other, other->n_targets, u->targets[t]), "unknown",
@@ -192,6 +193,8 @@ static yoke_estimate_method choose_method(check* c) {
 static bool is_leaf(const yoke_heat_network* network, uint32_t resistor) {
   const uint32_t ends[] = {network->resistors[resistor].a, network->resistors[resistor].b};
   bool is_found = false;
+
+  // free end: no imposed temperature, no capacity, no other resistor
   for (size_t end = 0; end < 2; end++) {
     bool is_free = network->nodes[ends[end]].fixed == YOKE_HEAT_FREE;
     for (size_t i = 0; i < network->n_capacities; i++) {
@@ -208,6 +211,7 @@ static bool is_leaf(const yoke_heat_network* network, uint32_t resistor) {
 
 // Conductances make the heat balances bilinear, but not the temperatures of leaves.
 static yoke_unknown_kind choose_kind(const yoke_heat_network* network, const yoke_unknown* u) {
+  // a conductance in the balance is a product g T of two states; at a leaf R enters linearly
   bool are_leaves = true;
   for (size_t t = 0; t < u->n_targets && u->kind == YOKE_UNKNOWN_CONDUCTANCE; t++) {
     are_leaves = are_leaves && is_leaf(network, u->targets[t]);
@@ -279,8 +283,10 @@ static void set_theta(yoke_estimate* f, size_t j) {
     upper = fmin(upper, u->start * ELEMENT_RANGE);
   }
   if (u->kind == YOKE_UNKNOWN_CONDUCTANCE) {
+    // sd of theta = 1 / R from the smallest R within one sd, not below R / 100
     const double least = fmax(fmax(u->start - u->sd, lower), u->start / SD_RANGE);
     f->start_sd[j] = least < u->start ? 1.0 / least - 1.0 / u->start : 0.0;
+    // 1 / R turns the bounds round
     const double largest = 1.0 / lower;
     lower = 1.0 / upper;
     upper = largest;
@@ -330,6 +336,8 @@ static yoke_status take_block(yoke_estimate* f, yoke_arena* arena) {
                         {&f->Q, n * n},
                         {&f->innovation, n_sensors},
                         {&f->innovation_sd, n_sensors}};
+
+  // the head takes a multiple of 8 bytes, so that the doubles behind it are aligned
   const size_t head = (sizeof *f->head + 7) / 8 * 8, counters = 2 * f->n_rho * sizeof(uint64_t);
   f->block_size = head + counters + add_up(parts, YOKE_COUNT(parts)) * sizeof(double);
   f->block = yoke__arena_take(arena, f->block_size);
@@ -341,6 +349,7 @@ static yoke_status take_block(yoke_estimate* f, yoke_arena* arena) {
 }
 
 static yoke_status take_scratch(yoke_estimate* f, yoke_arena* arena) {
+  // joint vector [q; y] of the unscented filter
   const size_t p = f->p, n = f->n, n_sensors = f->setup.n_sensors, width = n + n_sensors;
   const bool is_unscented = f->method == YOKE_ESTIMATE_UNSCENTED;
   const size_t n_points = is_unscented ? 2 * n + 1 : 0, joint = is_unscented ? width : 0;
@@ -405,6 +414,8 @@ yoke_status yoke__estimate_prepare(const yoke_estimate_setup* setup, yoke_arena*
   f->p = setup->network->n_capacities;
   f->r = setup->network->n_inputs;
   f->n_rho = setup->n_unknowns;
+
+  // q = [z; z'; rho] with derivatives, [z; rho] without
   f->rho_at = method == YOKE_ESTIMATE_DERIVATIVE ? 2 * f->p : f->p;
   f->n = f->rho_at + f->n_rho;
   YOKE_TRY(copy_setup(f, arena));

@@ -22,11 +22,14 @@ double yoke__theta_value(const yoke_unknown* unknown, double theta) {
 }
 
 double yoke__theta_scale(const yoke_unknown* unknown, double theta) {
+  // d value / d theta: |d(1/g)/dg| = 1 / g^2
   return unknown->kind == YOKE_UNKNOWN_CONDUCTANCE ? 1.0 / (theta * theta) : 1.0;
 }
 
 double yoke__filter_walk_density(const yoke_estimate* f, size_t j) {
   const yoke_unknown* unknown = &f->setup.unknowns[j];
+
+  // walk of theta from the walk of the value
   const double walk = unknown->walk / yoke__theta_scale(unknown, f->q[f->rho_at + j]);
   return f->frozen_sd[j] >= 0.0 ? 0.0 : walk * walk;
 }
@@ -35,6 +38,7 @@ void yoke__filter_add_rate_noise(const yoke_estimate* f, double P[]) {
   const yoke_estimate_setup* s = &f->setup;
   const size_t p = f->p;
   for (size_t i = 0; i < p; i++) {
+    // block of z' in P
     double* row = P + (p + i) * f->n + p;
     row[i] += s->rate_walk * s->rate_walk * s->h;
     for (size_t j = 0; j < p && s->rate_noise != NULL; j++) {
@@ -45,10 +49,12 @@ void yoke__filter_add_rate_noise(const yoke_estimate* f, double P[]) {
 
 // Conductance of a resistor factor * value, and its derivative by theta.
 static double conductance(const yoke_unknown* unknown, double factor, double theta) {
+  // g = theta / factor for theta = 1 / R, g = 1 / (factor theta) for theta = R
   return unknown->kind == YOKE_UNKNOWN_CONDUCTANCE ? theta / factor : 1.0 / (factor * theta);
 }
 
 static double conductance_slope(const yoke_unknown* unknown, double factor, double theta) {
+  // dg/d theta
   return unknown->kind == YOKE_UNKNOWN_CONDUCTANCE ? 1.0 / factor : -1.0 / (factor * theta * theta);
 }
 
@@ -87,10 +93,12 @@ static double row_slope(const yoke_estimate* f, yoke_heat_row row, size_t j,
   for (size_t t = 0; t < unknown->n_targets; t++) {
     const uint32_t target = unknown->targets[t];
     const double factor = unknown->factors[t];
+    // factor dy/dv
     if (unknown->kind == YOKE_UNKNOWN_INPUT) {
       sum += factor * over_v[target];
     } else if (unknown->kind == YOKE_UNKNOWN_RESISTANCE ||
                unknown->kind == YOKE_UNKNOWN_CONDUCTANCE) {
+      // dg/d theta dy/dg
       sum += conductance_slope(unknown, factor, theta) *
              yoke__heat_row_slope(&f->model, row, target, f->x);
     }
@@ -111,6 +119,7 @@ double yoke__filter_sensor(const yoke_estimate* f, size_t sensor, double H[]) {
   double value = yoke__filter_row(f, f->setup.sensors[sensor].row, H);
   for (size_t j = 0; j < f->n_rho; j++) {
     const yoke_unknown* unknown = &f->setup.unknowns[j];
+    // an offset is added to the reading: dy/d rho = factor
     if (unknown->kind == YOKE_UNKNOWN_OFFSET && unknown->targets[0] == sensor) {
       H[f->rho_at + j] = unknown->factors[0];
       value += unknown->factors[0] * f->q[f->rho_at + j];
@@ -130,12 +139,14 @@ void yoke__filter_heat_slopes(const yoke_estimate* f, double D[]) {
     for (size_t t = 0; t < unknown->n_targets; t++) {
       const uint32_t target = unknown->targets[t];
       const double factor = unknown->factors[t];
+      // d heat/d rho = M factor
       if (unknown->kind == YOKE_UNKNOWN_INPUT) {
         for (size_t i = 0; i < f->p; i++) {
           d[i] += factor * m->M[i * f->r + target];
         }
       } else if (unknown->kind == YOKE_UNKNOWN_RESISTANCE ||
                  unknown->kind == YOKE_UNKNOWN_CONDUCTANCE) {
+        // d heat/d g, by the temperature drop across the resistor
         yoke__heat_model_slope(m, target, f->x,
                                conductance_slope(unknown, factor, f->q[f->rho_at + j]), d);
       }
@@ -150,6 +161,7 @@ void yoke__filter_rate_slopes(const yoke_estimate* f, double D[]) {
   for (size_t j = 0; j < f->n_rho; j++) {
     const yoke_unknown* unknown = &f->setup.unknowns[j];
     double* d = D + j * f->p;
+    // z' = heat / c: d z' = d heat / c - heat / c^2 dc
     for (size_t i = 0; i < f->p; i++) {
       d[i] /= m->c[i];
     }

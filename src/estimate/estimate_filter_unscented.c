@@ -25,10 +25,13 @@
 static yoke_status draw(const yoke_estimate* f) {
   const size_t n = f->n;
   double* L = f->work;
+
+  // L L' = P; c = alpha sqrt(n)
   YOKE_TRY(yoke__kalman_root(n, f->P, L));
   const double c = ALPHA * sqrt((double)n);
   memcpy(f->points, f->q, n * sizeof *f->q);
   for (size_t k = 0; k < n; k++) {
+    // points in pairs: odd moments cancel
     double *plus = f->points + (1 + 2 * k) * n, *minus = plus + n;
     for (size_t i = 0; i < n; i++) {
       plus[i] = f->q[i] + c * L[i * n + k];
@@ -41,6 +44,8 @@ static yoke_status draw(const yoke_estimate* f) {
 // The network at a point, whose unknowns are kept within their bounds, and its inputs.
 static yoke_status set_network(yoke_estimate* f, double point[], double v[]) {
   double* theta = point + f->p;
+
+  // a point beyond a bound would have a network without meaning
   for (size_t j = 0; j < f->n_rho; j++) {
     theta[j] = fmin(fmax(theta[j], f->lower[j]), f->upper[j]);
   }
@@ -51,10 +56,12 @@ static yoke_status set_network(yoke_estimate* f, double point[], double v[]) {
 
 // delta (n) and cov (n x n) of 2 n_points + 1 images; images become differences from the first one.
 static void recombine(size_t n, size_t n_points, double images[], double delta[], double cov[]) {
+  // w = 1 / (2 c^2), c^2 = alpha^2 n
   const double w = 0.5 / (ALPHA * ALPHA * (double)n_points);
   memset(delta, 0, n * sizeof *delta);
   memset(cov, 0, n * n * sizeof *cov);
   for (size_t k = 1; k <= 2 * n_points; k++) {
+    // differences from the image of q: the large weight of the middle point drops out
     double* d = images + k * n;
     for (size_t i = 0; i < n; i++) {
       d[i] -= images[i];
@@ -66,6 +73,8 @@ static void recombine(size_t n, size_t n_points, double images[], double delta[]
       }
     }
   }
+
+  // + (beta - alpha^2) delta delta'
   for (size_t i = 0; i < n; i++) {
     for (size_t j = 0; j < n; j++) {
       cov[i * n + j] += (BETA - ALPHA * ALPHA) * (delta[i] * delta[j]);
@@ -80,6 +89,8 @@ static yoke_status move_point(yoke_estimate* f, const double slope[], double poi
   double *E = f->work, *Psi1 = E + p * p, *Psi2 = Psi1 + p * p, *work = Psi2 + p * p;
   double* v = f->line;
   YOKE_TRY(set_network(f, point, v));
+
+  // elements differ from point to point, so do the exponentials
   if (f->has_elements) {
     YOKE_TRY(yoke__discrete(p, f->sigma.Fc, f->setup.h, E, Psi1, Psi2, work));
     yoke__filter_move_z(f, &f->sigma, E, Psi1, Psi2, v, slope, point);
@@ -96,6 +107,8 @@ static void add_noise(const yoke_estimate* f) {
   for (size_t i = 0; i < p; i++) {
     f->P[i * n + i] += f->setup.z_walk * f->setup.z_walk * h;
   }
+
+  // w [h^3/3 D D', h^2/2 D; ., h] as in estimate_filter_linear.c
   for (size_t j = 0; j < f->n_rho; j++) {
     const double w = yoke__filter_walk_density(f, j), *d = f->D + j * p;
     if (w == 0.0) {
@@ -114,12 +127,16 @@ static void add_noise(const yoke_estimate* f) {
 
 yoke_status yoke__unscented_predict(yoke_estimate* f, const double slope[]) {
   const size_t n = f->n;
+
+  // D at q for the noise, before the points are drawn
   yoke__filter_rate_slopes(f, f->D);
   YOKE_TRY(draw(f));
   for (size_t k = 0; k <= 2 * n; k++) {
     YOKE_TRY(move_point(f, slope, f->points + k * n));
   }
   recombine(n, n, f->points, f->PH, f->P);
+
+  // mean = image(q) + delta
   for (size_t i = 0; i < n; i++) {
     f->q[i] = f->points[i] + f->PH[i];
   }
@@ -141,6 +158,7 @@ static yoke_status read_point(yoke_estimate* f, double point[], double image[]) 
   }
   for (size_t j = 0; j < f->n_rho; j++) {
     const yoke_unknown* unknown = &f->setup.unknowns[j];
+    // an offset is added to the reading
     if (unknown->kind == YOKE_UNKNOWN_OFFSET) {
       image[f->n + unknown->targets[0]] += unknown->factors[0] * point[f->p + j];
     }
@@ -157,6 +175,7 @@ static yoke_status take_readings(yoke_estimate* f, const double readings[], cons
     }
     const double r = f->setup.sensors[i].sigma * f->setup.sensors[i].sigma;
     memset(f->joint_H, 0, width * sizeof *f->joint_H);
+    // y_i is a state of the joint vector: H picks it out
     f->joint_H[f->n + i] = 1.0;
     const double s = yoke__kalman_variance(width, f->joint_P, f->joint_H, r, f->joint_PH);
     const double e = readings[i] - f->joint_q[f->n + i];
@@ -175,10 +194,14 @@ yoke_status yoke__unscented_correct(yoke_estimate* f, const double readings[], c
     YOKE_TRY(read_point(f, f->points + k * n, f->images + k * width));
   }
   recombine(width, n, f->images, f->joint_PH, f->joint_P);
+
+  // joint mean [q; y]
   for (size_t i = 0; i < width; i++) {
     f->joint_q[i] = f->images[i] + f->joint_PH[i];
   }
   YOKE_TRY(take_readings(f, readings, have));
+
+  // the part of q; y is no longer needed
   memcpy(f->q, f->joint_q, n * sizeof *f->q);
   for (size_t i = 0; i < n; i++) {
     memcpy(f->P + i * n, f->joint_P + i * width, n * sizeof *f->P);

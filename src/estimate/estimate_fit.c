@@ -67,6 +67,7 @@ static void set_values(yoke_heat_run* run, const double values[]) {
       switch (u->kind) {
       case YOKE_UNKNOWN_RESISTANCE:
       case YOKE_UNKNOWN_CONDUCTANCE:
+        // g = 1 / (factor R)
         run->model.g[at] = 1 / (factor_of(u, k) * values[i]);
         break;
       case YOKE_UNKNOWN_CAPACITY:
@@ -118,6 +119,7 @@ static void read_sensors(yoke_heat_run* run, size_t k, double residuals[]) {
     const double reading = run->record->readings[k * setup->n_sensors + j];
     const double expected =
         yoke__heat_row_value(&run->model, sensor->row, run->x, run->v) + run->offsets[j];
+    // weighted residual r = (z - y) / sigma; a missing reading weighs nothing
     residuals[j] = isfinite(reading) ? (reading - expected) / sensor->sigma : 0;
   }
 }
@@ -129,6 +131,7 @@ static yoke_status start_run(yoke_heat_run* run, const double values[]) {
   YOKE_TRY(
       yoke__discrete(p, run->model.Fc, run->setup->h, run->E, run->Psi1, run->Psi2, run->work));
   if (r > 0) {
+    // G = Psi1 Gc, G2 = Psi2 Gc
     yoke__mat_mul(p, p, r, run->Psi1, run->model.Gc, run->G);
     yoke__mat_mul(p, p, r, run->Psi2, run->model.Gc, run->G2);
   }
@@ -144,6 +147,8 @@ static yoke_status start_run(yoke_heat_run* run, const double values[]) {
 static void move(yoke_heat_run* run, const double values[], size_t k) {
   const yoke_estimate_record* record = run->record;
   const size_t p = run->model.p, r = run->model.r;
+
+  // z_(k+1) = E z_k + G v_k + G2 v'_k
   yoke__mat_vec(p, p, run->E, run->z, run->z_next);
   if (r > 0 && record->line != NULL) {
     set_inputs(run, values, record->line, k);
@@ -161,6 +166,8 @@ static void move(yoke_heat_run* run, const double values[], size_t k) {
 yoke_status yoke__heat_run(yoke_heat_run* run, const double values[], double residuals[],
                            double z[]) {
   const size_t p = run->model.p;
+
+  // without residuals only the state at the first step of the window is wanted
   const size_t last = residuals != NULL ? run->end : run->first + 1;
   YOKE_TRY(start_run(run, values));
   for (size_t k = 0; k < last; k++) {
@@ -214,12 +221,14 @@ static double step_of(const fit* f, size_t i) {
 static double cost_of(const fit* f, const double residuals[]) {
   double sum = 0;
   for (size_t i = 0; i < f->n_residuals; i++) {
+    // mean of r^2: 1 where model and noise are right
     sum += residuals[i] * residuals[i];
   }
   return sum / (double)f->n_readings;
 }
 
 static yoke_status find_jacobian(fit* f) {
+  // central differences, error O(step^2): J_i = (r(s + h) - r(s - h)) / 2 h
   for (size_t i = 0; i < f->n; i++) {
     const double at = f->s[i], step = step_of(f, i);
     double* column = f->J + i * f->n_residuals;
@@ -247,6 +256,7 @@ static void find_normal(fit* f) {
       sum -= a[k] * f->residuals[k];
     }
     f->b[i] = sum;
+    // A = J'J is symmetric: lower half and its mirror image
     for (size_t j = 0; j <= i; j++) {
       const double* c = f->J + j * f->n_residuals;
       double product = 0;
@@ -261,6 +271,8 @@ static void find_normal(fit* f) {
 // a damped step from s to s_try, kept within the bounds; its largest part relative to what it moves
 static yoke_status try_step(fit* f, double damping, double* change) {
   const size_t n = f->n;
+
+  // Levenberg and Marquardt: (J'J + damping diag(J'J)) d = -J'r
   memcpy(f->A_try, f->A, n * n * sizeof *f->A);
   memcpy(f->d, f->b, n * sizeof *f->d);
   for (size_t i = 0; i < n; i++) {
@@ -303,12 +315,14 @@ static yoke_status search(fit* f, const yoke_fit_settings* settings, double* cos
       to_values(f, f->s_try, f->values);
       const yoke_status status = yoke__heat_run(f->run, f->values, f->residuals_try, NULL);
       const double next = status < 0 ? (double)INFINITY : cost_of(f, f->residuals_try);
+      // equal costs count: on a plateau the search goes on until the step is short
       is_better = next <= *cost;
       *is_converged = change <= settings->tolerance;
       if (is_better) {
         *cost = next;
         memcpy(f->s, f->s_try, f->n * sizeof *f->s);
         memcpy(f->residuals, f->residuals_try, f->n_residuals * sizeof *f->residuals);
+        // a good step trusts the quadratic model more, a bad one less
         damping = fmax(damping / 10, 1e-12);
       } else {
         damping *= 10;
@@ -323,7 +337,10 @@ static yoke_status search(fit* f, const yoke_fit_settings* settings, double* cos
 }
 
 static double random_number(uint64_t* seed) {
+  // linear congruential generator of Knuth (MMIX); the upper 53 bits are used
   *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+
+  // 2^52: [0, 2) - 1
   return (double)(*seed >> 11) / 4503599627370496.0 - 1.0;
 }
 
@@ -333,6 +350,7 @@ static void choose_start(fit* f, const yoke_fit_settings* settings, size_t start
     const yoke_unknown* u = &f->setup->unknowns[i];
     const double by = start == 0 ? 0 : random_number(seed);
     if (is_logarithmic(u)) {
+      // elements spread evenly in the logarithm over spread^-1 .. spread
       f->s[i] = log(u->start) + by * log(settings->spread);
     } else {
       f->s[i] = u->start + by * 3 * u->sd;
@@ -352,11 +370,14 @@ static void find_deviations(fit* f, double sd[]) {
   }
   find_normal(f);
   to_values(f, f->s, f->values);
+
+  // sd_i = sqrt((A^-1)_ii), A = J'J with weighted residuals
   for (size_t i = 0; i < n; i++) {
     memcpy(f->A_try, f->A, n * n * sizeof *f->A);
     memset(f->d, 0, n * sizeof *f->d);
     f->d[i] = 1;
     const bool is_solved = yoke__solve(n, f->A_try, f->d, f->pivots) >= 0 && f->d[i] > 0;
+    // sd R = R sd(ln R)
     const double scale = is_logarithmic(&f->setup->unknowns[i]) ? f->values[i] : 1;
     sd[i] = is_solved ? scale * sqrt(f->d[i]) : (double)INFINITY;
   }
@@ -400,6 +421,8 @@ static size_t count_readings(const fit* f, const yoke_estimate_record* record) {
 static void keep_end(const fit* f, double cost, size_t n_iterations, bool is_converged,
                      double best_s[], yoke_fit_result* result) {
   const bool is_first = result->n_good == 0;
+
+  // cost and values agree: the same minimum found from another start
   bool is_same = !is_first && fabs(cost - result->cost) <= SAME_COST * result->cost;
   for (size_t i = 0; is_same && i < f->n; i++) {
     const bool is_log = is_logarithmic(&f->setup->unknowns[i]);
@@ -407,6 +430,7 @@ static void keep_end(const fit* f, double cost, size_t n_iterations, bool is_con
     is_same = fabs(f->s[i] - best_s[i]) <= SAME_VALUE * scale;
   }
   if (is_first || cost < result->cost) {
+    // a better minimum elsewhere: what was counted for the old one is void
     result->n_good = is_same ? result->n_good : 0;
     result->cost = cost;
     result->n_iterations = n_iterations;
@@ -451,6 +475,8 @@ static yoke_status fit_in(fit* f, const yoke_estimate_record* record,
   }
   f->n_residuals = (f->run->end - f->run->first) * f->setup->n_sensors;
   f->n_readings = count_readings(f, record);
+
+  // fewer readings than unknowns leave J'J singular
   if (f->n_readings < f->n || f->n == 0) {
     return yoke_fail(sink, YOKE_BAD_ARG, "%zu readings cannot tell %zu unknowns", f->n_readings,
                      f->n);

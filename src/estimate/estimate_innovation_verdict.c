@@ -37,6 +37,9 @@ void yoke__consistency_clear(yoke_consistency* c) {
 // The share of the window and of the look that comes: sum over k of 6 / (pi k)^2 = 1.
 static double chance_of(const yoke_consistency* c, const yoke_consistency_window* window) {
   const double k = (double)window->n_windows + 1, pi = 3.14159265358979323846;
+
+  // the total chance of a false alarm, shared by sensors (and the sum of all), by looks of a
+  // window, and by windows
   return YOKE_CONSISTENCY_CHANCE / (double)(c->n_sensors + 1) / N_LOOKS * 6 / (pi * pi * k * k);
 }
 
@@ -45,6 +48,8 @@ static bool note(yoke_consistency* c, yoke_consistency_window* window, yoke_find
   c->n_looks++;
   c->n_bad_looks += finding.excess > 1;
   window->now = finding;
+
+  // looks at 256, 512, ... samples: early for gross errors, late for small ones
   window->look *= 2;
   if (window->look <= YOKE_CONSISTENCY_WINDOW) {
     return false;
@@ -58,6 +63,8 @@ static bool note(yoke_consistency* c, yoke_consistency_window* window, yoke_find
 
 static void look_at_sensor(yoke_consistency* c, size_t i) {
   yoke_consistency_sensor* s = &c->sensors[i];
+
+  // sums of this window: all less those at its start
   yoke_white_sums sums = s->white.sums;
   sums.n -= s->start.n;
   sums.n_segments -= s->start.n_segments;
@@ -82,6 +89,8 @@ static void look_at_all(yoke_consistency* c) {
     squares += c->sensors[i].white.sums.sum_squares;
   }
   const double n = (double)(c->n - c->n_start);
+
+  // NIS over all sensors: mean square of e / sqrt(S), expected 1
   yoke__white_judge_square(&finding, YOKE_STATISTIC_NIS, (squares - c->squares_start) / n, n,
                            log(2 / chance_of(c, &c->window)));
   if (note(c, &c->window, finding)) {
@@ -136,6 +145,8 @@ yoke_twin_verdict yoke__consistency_verdict(const yoke_consistency* c, bool has_
   if (!(worst.excess > 1)) {
     keep_worst(&c->window, &worst);
   }
+
+  // the finding of the running window, else of the last full one
   const yoke_finding* nis =
       c->window.now.statistic != YOKE_STATISTIC_NONE ? &c->window.now : &c->window.last;
   if (is_lost(nis)) {

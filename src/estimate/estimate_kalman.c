@@ -98,6 +98,7 @@ static inline void combine_rows(size_t m, size_t n, size_t first, const double* 
 }
 
 static inline double dot(size_t n, const double* restrict a, const double* restrict b) {
+  // two chains of additions side by side; their order is fixed, so that results repeat
   double even = 0.0, odd = 0.0;
   size_t i = 0;
   for (; i + 2 <= n; i += 2) {
@@ -118,6 +119,7 @@ void yoke__kalman_predict(size_t n, const double F[], const double Q[], double P
 
 void yoke__kalman_predict_rows(size_t n, size_t m, const double F[], const double Q[], double P[],
                                double work[]) {
+  // rows of F beyond m are rows of the identity
   // W = F P, of which the part beside the square is final
   double *W = work, *turned = work + m * n;
   for (size_t i = 0; i < m; i++) {
@@ -129,12 +131,14 @@ void yoke__kalman_predict_rows(size_t n, size_t m, const double F[], const doubl
     }
   }
 
+  // columns of W' side by side, so that sums run along rows
   // upper half of F P F', then the lower one
   for (size_t i = 0; i < m; i++) {
     double* row = P + i * n;
     combine_rows(n, m, i, F + i * n, turned, row);
     memcpy(row + m, W + i * n + m, (n - m) * sizeof *row);
     for (size_t j = i + 1; j < n; j++) {
+      // P is exactly symmetric: the lower half is copied, not summed again
       P[j * n + i] = row[j];
     }
   }
@@ -147,14 +151,19 @@ void yoke__kalman_predict_rows(size_t n, size_t m, const double F[], const doubl
 
 double yoke__kalman_variance(size_t n, const double P[], const double H[], double r, double PH[]) {
   combine_rows(n, n, 0, H, P, PH);
+
+  // H P H' + r
   return dot(n, H, PH) + r;
 }
 
 // P := P - k f' - f k' with e = P H' - r k and f = e - (H e) k / 2: after this P H' = r k again, as it should be.
 static void remove_rounding(size_t n, double P[], const double H[], double r, const double k[],
                             double f[]) {
+  // e = P H' - r k
   combine_rows(n, n, 0, H, P, f);
   add_scaled(n, -r, k, f);
+
+  // f = e - (H e) k / 2
   add_scaled(n, -0.5 * dot(n, H, f), k, f);
   for (size_t i = 0; i < n; i++) {
     subtract_two(n, k[i], f, f[i], k, P + i * n);
@@ -169,6 +178,8 @@ yoke_status yoke__kalman_correct(size_t n, double q[], double P[], const double 
   if (!(s > 0.0) || !yoke__is_finite(s)) {
     return YOKE_SINGULAR;
   }
+
+  // q += P H' e / s
   add_scaled(n, e / s, PH, q);
 
   // P - g g' with g = P H' / sqrt(s)
@@ -181,6 +192,8 @@ yoke_status yoke__kalman_correct(size_t n, double q[], double P[], const double 
       add_scaled(n, -work[i], work, P + i * n);
     }
   }
+
+  // where r is small against s the rounding along H is taken out, with k = P H' / s
   if (r < SMALL_NOISE * s) {
     for (size_t i = 0; i < n; i++) {
       PH[i] /= s;
@@ -193,17 +206,21 @@ yoke_status yoke__kalman_correct(size_t n, double q[], double P[], const double 
 // ---- square root
 
 yoke_status yoke__kalman_root(size_t n, const double P[], double L[]) {
+  // Cholesky, row by row: l_ij = (p_ij - sum l_ik l_jk) / l_jj
   memset(L, 0, n * n * sizeof *L);
   for (size_t i = 0; i < n; i++) {
     double* row = L + i * n;
     for (size_t j = 0; j < i; j++) {
       const double pivot = L[j * n + j];
+      // a state of variance 0 has no column
       row[j] = pivot > 0.0 ? (P[i * n + j] - dot(j, row, L + j * n)) / pivot : 0.0;
     }
+    // what is left of the variance once the states before are known
     const double variance = fabs(P[i * n + i]), square = P[i * n + i] - dot(i, row, row);
     if (!(square >= -MAX_NEGATIVE * variance) || !yoke__is_finite(square)) {
       return YOKE_SINGULAR;
     }
+    // at rounding level the state follows from those before it
     row[i] = square > 8.0 * (double)n * DBL_EPSILON * variance ? sqrt(square) : 0.0;
   }
   return YOKE_OK;

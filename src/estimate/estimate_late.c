@@ -106,6 +106,7 @@ void yoke__late_start(yoke_late* l, double t) {
 // ---- readings
 
 yoke_late_reading yoke__late_reading(yoke_late* l, size_t sensor, double time, double value) {
+  // nearest step; a reading that lies between two belongs to the nearer one
   const double place_in_time = round((time - l->start) / l->h);
   if (!isfinite(value) || isnan(place_in_time)) {
     return YOKE_READING_NONE;
@@ -114,6 +115,8 @@ yoke_late_reading yoke__late_reading(yoke_late* l, size_t sensor, double time, d
     l->counts.n_early++;
     return YOKE_READING_EARLY;
   }
+
+  // older than the ring: its step cannot be repeated any more
   if (place_in_time < (double)l->first) {
     l->counts.n_too_late++;
     return YOKE_READING_TOO_LATE;
@@ -131,6 +134,8 @@ yoke_late_reading yoke__late_reading(yoke_late* l, size_t sensor, double time, d
     return YOKE_READING_IN_TIME;
   }
   const uint64_t delay = (uint64_t)(l->now - k);
+
+  // the earliest step that has to be repeated
   l->dirty = k < l->dirty ? k : l->dirty;
   s->is_corrected = s->is_corrected || k < l->now;  // by what comes
   l->counts.n_late++;
@@ -169,6 +174,8 @@ static yoke_status correct(yoke_late* l, step* s) {
 
 // From step k until the filter stands before the correction of step now. What failed fails again.
 static void repeat(yoke_late* l, int64_t k) {
+  // image of step k, then for each step: inputs and elements, correction, prediction, in the order
+  // of the first time
   yoke__estimate_restore(l->filter, step_of(l, k)->image);
   for (; k < l->now; k++) {
     step* s = step_of(l, k);
@@ -187,6 +194,8 @@ static void repeat(yoke_late* l, int64_t k) {
 
 yoke_status yoke__late_correct(yoke_late* l, const double v[]) {
   step* s = step_of(l, l->now);
+
+  // late readings have arrived, or this step is corrected a second time: from its state before that
   if (l->dirty < l->now || s->is_corrected) {
     repeat(l, l->dirty < l->now ? l->dirty : l->now);
   }
@@ -197,6 +206,7 @@ yoke_status yoke__late_correct(yoke_late* l, const double v[]) {
 
 // The oldest step makes room for the next one.
 static void settle_oldest(yoke_late* l) {
+  // its innovations are final: no reading can reach it any more
   l->has_settled = l->now - l->first >= (int64_t)l->n_ring;
   if (l->has_settled) {
     memcpy(l->settled, step_of(l, l->first)->e, l->n_sensors * sizeof *l->settled);

@@ -39,6 +39,8 @@ static yoke_status sort_nodes(yoke_heat_model* m, yoke_arena* arena) {
   for (size_t i = 0; i < m->p; i++) {
     state[network->capacities[i].node] = (uint32_t)i;
   }
+
+  // x = T z + B v: free nodes are those whose temperature follows from the others at once
   for (size_t k = 0; k < m->n_nodes; k++) {
     if (state[k] == YOKE_HEAT_FREE && network->nodes[k].fixed == YOKE_HEAT_FREE) {
       place[k] = (uint32_t)m->n_free;
@@ -130,6 +132,8 @@ yoke_status yoke__heat_model_prepare(const yoke_heat_network* network, const dou
 static void fill_free(const yoke_heat_model* m, double L[]) {
   const size_t n = m->n_free;
   memset(L, 0, n * n * sizeof *L);
+
+  // Laplacian of the free nodes: + g on the diagonal, - g between two of them
   for (size_t e = 0; e < m->network->n_resistors; e++) {
     const uint32_t a = m->place[m->network->resistors[e].a];
     const uint32_t b = m->place[m->network->resistors[e].b];
@@ -150,6 +154,7 @@ static yoke_status factor(size_t n, double A[]) {
   for (size_t i = 0; i < n; i++) {
     double* a = A + i * n;
     for (size_t j = 0; j < i; j++) {
+      // l_ij = (a_ij - sum_k l_ik l_jk) / l_jj
       a[j] = (a[j] - dot(j, a, A + j * n)) / A[j * n + j];
     }
     const double before = a[i];
@@ -169,6 +174,7 @@ static void invert(size_t n, double Z[], double W[]) {
   memset(W, 0, n * n * sizeof *W);
   for (size_t i = 0; i < n; i++) {
     double* w = W + i * n;
+    // row i of L^-1: w_i = (e_i - sum_k l_ik w_k) / l_ii
     const double scale = 1.0 / Z[i * n + i];
     for (size_t k = 0; k < i; k++) {
       if (Z[i * n + k] != 0.0) {
@@ -177,6 +183,8 @@ static void invert(size_t n, double Z[], double W[]) {
     }
     w[i] = scale;
   }
+
+  // Z = W' W as a sum over the rows of W: a row of length i + 1 touches the leading block only
   memset(Z, 0, n * n * sizeof *Z);
   for (size_t i = 0; i < n; i++) {
     const double* w = W + i * n;
@@ -197,6 +205,8 @@ static void invert(size_t n, double Z[], double W[]) {
 static void add_response(const yoke_heat_model* m, uint32_t f, double gain, size_t width,
                          size_t column, double rows[]) {
   const double* z = m->Z + f * m->n_free;
+
+  // x_k += Z_kf gain: Z = L_ff^-1 is the temperature of k for 1 W into f
   for (size_t k = 0; k < m->n_free; k++) {
     rows[m->free_nodes[k] * width + column] += gain * z[k];
   }
@@ -218,6 +228,8 @@ static void fill_free_rows(const yoke_heat_model* m) {
     memset(m->T + m->free_nodes[k] * m->p, 0, m->p * sizeof *m->T);
     memset(m->B + m->free_nodes[k] * m->r, 0, m->r * sizeof *m->B);
   }
+
+  // x_f = sum over neighbours of Z g (z or v)
   for (size_t e = 0; e < network->n_resistors; e++) {
     const yoke_heat_resistor* r = &network->resistors[e];
     if (m->place[r->a] != YOKE_HEAT_FREE) {
@@ -239,6 +251,8 @@ static void fill_free_rows(const yoke_heat_model* m) {
 static void add_leaving(const yoke_heat_model* m, uint32_t a, uint32_t b, double g) {
   const uint32_t i = m->state[a];
   if (i != YOKE_HEAT_FREE) {
+    // heat into the capacity: g (x_b - x_a) = g (T_b - T_a) z + g B_b v; a is a state, so that B_a
+    // = 0
     add_scaled(m->p, -g, m->T + a * m->p, m->K + i * m->p);
     add_scaled(m->p, g, m->T + b * m->p, m->K + i * m->p);
     add_scaled(m->r, g, m->B + b * m->r, m->M + i * m->r);
@@ -261,6 +275,7 @@ static void fill_heat(const yoke_heat_model* m) {
     }
   }
 
+  // symmetric by physics; equal to the bit after this
   // both halves were summed on their own
   for (size_t i = 1; i < p; i++) {
     for (size_t j = 0; j < i; j++) {
@@ -279,6 +294,7 @@ yoke_status yoke__heat_model_update(yoke_heat_model* m) {
     if (!(m->c[i] > 0.0)) {
       return YOKE_SINGULAR;
     }
+    // z' = C^-1 (K z + M v) = Fc z + Gc v
     const double per_c = 1.0 / m->c[i];
     for (size_t j = 0; j < m->p; j++) {
       m->Fc[i * m->p + j] = per_c * m->K[i * m->p + j];
@@ -342,6 +358,8 @@ yoke_status yoke__heat_model_settle(const yoke_heat_model* m, double q[]) {
   double* A = calloc(p * p, sizeof *A);
   size_t* pivots = calloc(p, sizeof *pivots);
   yoke_status status = YOKE_NO_MEMORY;
+
+  // K z + M v = 0: (-K) z = M v
   if (A != NULL && pivots != NULL) {
     for (size_t i = 0; i < p * p; i++) {
       A[i] = -m->K[i];
@@ -362,6 +380,7 @@ double yoke__heat_row_value(const yoke_heat_model* m, yoke_heat_row row, const d
     return x[row.index] - x[row.other];
   case YOKE_ROW_FLOW: {
     const yoke_heat_resistor* r = &m->network->resistors[row.index];
+    // q = g (x_a - x_b)
     return m->g[row.index] * (x[r->a] - x[r->b]);
   }
   case YOKE_ROW_INPUT:
@@ -386,6 +405,7 @@ void yoke__heat_row_line(const yoke_heat_model* m, yoke_heat_row row, double ove
     subtract_rows(m->p, 1.0, m->T, row.index, row.other, over_z);
     subtract_rows(m->r, 1.0, m->B, row.index, row.other, over_v);
   } else if (row.kind == YOKE_ROW_FLOW) {
+    // d flow / d z = g (T_a - T_b), d flow / d v = g (B_a - B_b)
     const yoke_heat_resistor* r = &m->network->resistors[row.index];
     subtract_rows(m->p, m->g[row.index], m->T, r->a, r->b, over_z);
     subtract_rows(m->r, m->g[row.index], m->B, r->a, r->b, over_v);
@@ -423,6 +443,8 @@ static double response(const yoke_heat_model* m, uint32_t node, const yoke_heat_
 double yoke__heat_row_slope(const yoke_heat_model* m, yoke_heat_row row, size_t resistor,
                             const double x[]) {
   const yoke_heat_resistor* r = &m->network->resistors[resistor];
+
+  // dx_k/dg = -(x_a - x_b) (Z_ka - Z_kb): per W/K, (x_a - x_b) W more leave a and enter b
   const double drop = x[r->a] - x[r->b];
   switch (row.kind) {
   case YOKE_ROW_TEMPERATURE:
@@ -431,6 +453,7 @@ double yoke__heat_row_slope(const yoke_heat_model* m, yoke_heat_row row, size_t 
     return -drop * (response(m, row.index, r) - response(m, row.other, r));
   case YOKE_ROW_FLOW: {
     const yoke_heat_resistor* f = &m->network->resistors[row.index];
+    // product rule: g d(drop)/dg + drop
     const double change = -drop * (response(m, f->a, r) - response(m, f->b, r));
     return m->g[row.index] * change + (row.index == resistor ? drop : 0.0);
   }
@@ -443,6 +466,8 @@ double yoke__heat_row_slope(const yoke_heat_model* m, yoke_heat_row row, size_t 
 void yoke__heat_model_slope(const yoke_heat_model* m, size_t resistor, const double x[],
                             double scale, double q[]) {
   const yoke_heat_resistor* r = &m->network->resistors[resistor];
+
+  // d(K z + M v)/dg = -(T_a - T_b)' (x_a - x_b)
   const double by = -scale * (x[r->a] - x[r->b]);
   const double *ta = m->T + r->a * m->p, *tb = m->T + r->b * m->p;
   for (size_t i = 0; i < m->p; i++) {

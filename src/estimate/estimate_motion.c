@@ -26,10 +26,14 @@ yoke_deviation_renewal yoke__deviation_renewal_prepare(const yoke_response* r, s
 static uint64_t find_rest(yoke_deviation_renewal* out) {
   const yoke_low_model* model = &out->model;
   const size_t n = model->order, m = model->n_inputs, p = model->n_outputs;
+
+  // the responses at the end of the record and at 1/2, 1/4, ... of it
   double *x = out->work + 10 * n * n, *end = x + n * m;
   yoke__low_model_after(model, model->steps, x, out->work);
   yoke__mat_mul(p, n, m, model->C, x, end);
   uint64_t k = model->steps;
+
+  // rest: the earliest of these times from which on no output moves by 5 % of its final value
   while (k > 1) {
     double worst = 0.0;
     yoke__low_model_after(model, k / 2, x, out->work);
@@ -106,9 +110,15 @@ void yoke__motion_take(yoke_motion* to, const yoke_deviation_renewal* renewal,
 
 void yoke__motion_step(yoke_motion* motion) {
   const size_t n = motion->model.order, m = motion->model.n_inputs;
+
+  // memory of the unit: the age of the offsets, at most until their responses are at rest
   const uint64_t memory = motion->age + 1 < motion->rest ? motion->age + 1 : motion->rest;
+
+  // b follows e with a time constant of 4 memories: slow against the responses that r stands for
   motion->k = n == 0 ? 1.0 : 1.0 / (1.0 + SLOW * (double)memory);
   motion->age++;
+
+  // x+ = A x + B, G = B - k x+
   yoke__mat_mul(n, n, m, motion->model.A, motion->x, motion->G);
   for (size_t i = 0; i < n * m; i++) {
     motion->x[i] = motion->G[i] + motion->model.B[i];
@@ -119,6 +129,9 @@ void yoke__motion_step(yoke_motion* motion) {
 void yoke__motion_check(yoke_motion* motion, const size_t place[], size_t n_unknowns,
                         const double offset[]) {
   const size_t n = motion->model.order, m = motion->model.n_inputs;
+
+  // d+ = A d + G (offset - b), b+ = b + k (offset - b): the deviation that the check members have
+  // by the model
   yoke__mat_vec(n, n, motion->model.A, motion->d, motion->work);
   for (size_t j = 0; j < n_unknowns; j++) {
     const bool is_fast = place[j] != YOKE_NO_PLACE && n > 0;

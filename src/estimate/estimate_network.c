@@ -9,6 +9,7 @@
 yoke_heat_sizes yoke__heat_network_sizes(const yoke_heat_network* network) {
   const size_t n_flows = network->n_sources + network->n_resistors + network->n_capacities;
   return (yoke_heat_sizes){
+      // unknowns of the full description: node temperatures and all flows
       .n = network->n_nodes + n_flows,
       .m = network->n_nodes + network->n_sources + network->n_resistors,
       .p = network->n_capacities,

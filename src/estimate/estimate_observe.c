@@ -52,6 +52,7 @@ static double nominal(const yoke_estimate* f, size_t j) {
 static yoke_status slow_down(yoke_estimate* f) {
   yoke_heat_model* m = &f->model;
   for (size_t i = 0; i < f->p; i++) {
+    // a rate of -Fc_ii h above 1000 per step is slowed down to that
     m->c[i] *= fmax(1.0, -m->Fc[i * (f->p + 1)] * f->setup.h / MAX_RATE);
   }
   return yoke__heat_model_update(m);
@@ -63,11 +64,15 @@ static yoke_status find_times(const scene* s, double* shortest, double* longest)
 static yoke_status choose_times(scene* s) {
   double shortest = 0.0, longest = 0.0;
   YOKE_TRY(find_times(s, &shortest, &longest));
+
+  // chains of doublings from there on, together at least 2 n times
   s->first = 0.25 * shortest;
   s->n_doublings = (size_t)ceil(log2(16.0 * longest / shortest));
   s->n_chains = (2 * s->n + s->n_doublings) / (s->n_doublings + 1);
   s->n_chains = s->n_chains > 0 ? s->n_chains : 1;
   s->n_times = s->n_chains * (s->n_doublings + 1);
+
+  // chains lie evenly in the logarithm between two doublings
   s->ratio = pow(2.0, 1.0 / (double)s->n_chains);
   return YOKE_OK;
 }
@@ -76,6 +81,7 @@ static void fill_sensors(const scene* s, double H[]) {
   for (size_t i = 0; i < s->n_sensors; i++) {
     yoke__filter_sensor(s->f, i, H + i * s->n);
     for (size_t j = 0; j < s->n; j++) {
+      // rows in units of the noise: 1 is what one reading can tell
       H[i * s->n + j] /= s->f->setup.sensors[i].sigma;
     }
   }
@@ -100,6 +106,7 @@ static yoke_status open_scene(const yoke_estimate_setup* setup, const double z[]
   s->z = yoke__arena_array(arena, 2 * s->f->p, sizeof *s->z);
   YOKE_TRY(yoke__arena_status(arena));
   for (size_t i = 0; i < s->n; i++) {
+    // columns in units of the nominal values: 1 K, or the unknown itself
     s->scale[i] = i < s->f->p ? 1.0 : nominal(s->f, i - s->f->p);
   }
   fill_sensors(s, s->H);
@@ -107,6 +114,8 @@ static yoke_status open_scene(const yoke_estimate_setup* setup, const double z[]
   s->rates = s->z + s->f->p;
   memcpy(s->z, s->f->q, s->f->p * sizeof *s->z);
   yoke__heat_model_heat(&s->f->model, s->f->q, s->f->v, s->rates);
+
+  // at rest z' = 0 exactly, not up to rounding
   for (size_t i = 0; i < s->f->p; i++) {
     s->rates[i] = z == NULL ? 0.0 : s->rates[i] / s->f->model.c[i];
   }
@@ -126,6 +135,8 @@ static yoke_status find_times(const scene* s, double* shortest, double* longest)
     *shortest = *longest = s->f->setup.h;  // nothing is connected at all
     return YOKE_OK;
   }
+
+  // rates slower than 1e-7 of the fastest are those of floating parts
   for (size_t i = 0; i < p; i++) {
     slow = rates[i] > fast / MAX_RATIO ? rates[i] : slow;
   }
@@ -171,6 +182,8 @@ static yoke_status begin_chain(const scene* s, motion* m, size_t chain) {
 // From t to 2 t.
 static void double_time(motion* m) {
   const size_t n = m->n;
+
+  // Psi1(2t) = Psi1 + E Psi1, E(2t) = E^2
   yoke__mat_mul(n, n, n, m->E, m->Psi1, m->other);
   for (size_t i = 0; i < n * n; i++) {
     m->Psi1[i] += m->other[i];
@@ -191,12 +204,15 @@ static void move_to(const scene* s, const double way[]) {
 static void fill_rows(const scene* s, motion* m, double rows[]) {
   const size_t p = s->f->p, n = s->n;
   double* through = s->f->work;
+
+  // zeta = Psi1 z'_0: the temperatures at t, at which the sensors are linearised
   yoke__mat_vec(p, p, m->Psi1, s->rates, m->at);
   move_to(s, m->at);
   fill_sensors(s, rows);
   for (size_t i = 0; i < s->n_sensors; i++) {
     const double* H = s->H + i * n;
     double* row = rows + i * n;
+    // over z: H_z E; over rho: H_z Psi1 D + H_rho
     yoke__mat_mul(1, p, p, H, m->E, row);
     yoke__mat_mul(1, p, p, H, m->Psi1, through);
     for (size_t j = p; j < n; j++) {
@@ -231,6 +247,8 @@ static bool is_element(const yoke_estimate* f, size_t j) {
 // M: n_rho matrices of p x p, by temperatures that are 1 K higher, one after another; D is linear in them.
 static void fill_bends(const scene* s, double M[]) {
   yoke_estimate* f = s->f;
+
+  // D(z) is linear in z: M_j,c = D_j(z_0 + e_c) - D_j(z_0)
   const size_t p = f->p;
   for (size_t c = 0; c < p; c++) {
     memset(f->push, 0, p * sizeof *f->push);
@@ -249,6 +267,8 @@ static void fill_bends(const scene* s, double M[]) {
 static void set_motion(const scene* s, motion* m, const double M[]) {
   const size_t p = s->f->p;
   memset(m->A, 0, m->n * m->n * sizeof *m->A);
+
+  // A = [Fc 0; M_j Fc], push = [z'_0; 0]: only what comes on top of D_j
   for (size_t i = 0; i < p; i++) {
     double *upper = m->A + i * m->n, *lower = m->A + (p + i) * m->n;
     memcpy(upper, s->f->model.Fc + i * p, p * sizeof *upper);
@@ -287,6 +307,8 @@ static bool must_follow(const scene* s) {
   for (size_t j = 0; j < f->n_rho; j++) {
     is_free = is_free && (is_element(f, j) || !(f->setup.unknowns[j].walk > 0.0));
   }
+
+  // two multiplications of 2p x 2p matrices per time and unknown: 16 p^3
   const double work = 16.0 * (double)(s->n_times * f->n_rho) * pow((double)f->p, 3);
   return is_free && f->has_elements && work < MOST_WORK;
 }
@@ -308,6 +330,7 @@ static yoke_status fill_readings(const scene* s, double rows[]) {
     YOKE_TRY(follow_motion(s, rows));
   }
   for (size_t i = 0; i < s->n_sensors * s->n_times * s->n; i++) {
+    // columns scaled: the singular values have no unit
     rows[i] *= s->scale[i % s->n];
   }
   return YOKE_OK;
@@ -341,6 +364,8 @@ static size_t count_above(size_t n, const double singular[], double limit) {
 // Length of the part of a scaled row in the directions that count as zero.
 static double hidden_part(const yoke_observation* o, const double row[]) {
   double sum = 0.0;
+
+  // part of the row in the directions of the null space
   for (size_t k = o->rank; k < o->n; k++) {
     double part = 0.0;
     for (size_t j = 0; j < o->n; j++) {
@@ -373,6 +398,7 @@ static yoke_status fill_seen(const scene* s, yoke_observation* o) {
   for (size_t k = 0; k < n_nodes; k++) {
     const yoke_heat_row node = {YOKE_ROW_TEMPERATURE, (uint32_t)k, 0};
     yoke__filter_row(s->f, node, row);
+    // T_k diag(scale), against its own length: nodes with small rows are judged alike
     for (size_t j = 0; j < n; j++) {
       row[j] *= s->scale[j];
     }
@@ -401,6 +427,8 @@ static yoke_status test_constants(const scene* s, yoke_observation* o) {
   double* A = yoke__arena_array(s->arena, m * n, sizeof *A);
   double* singular = yoke__arena_array(s->arena, n, sizeof *singular);
   YOKE_TRY(yoke__arena_status(s->arena));
+
+  // [Fc D; H] has full rank if the constants can be told apart at rest
   for (size_t i = 0; i < rows; i++) {
     const double* from = i < p ? f->model.Fc + i * p : s->H + (i - p) * s->n;
     double* row = A + i * n;
@@ -435,6 +463,8 @@ static yoke_status observe(const scene* s, yoke_observation* o) {
   YOKE_TRY(yoke__arena_status(s->arena));
   YOKE_TRY(fill_readings(s, A));
   YOKE_TRY(decompose(s->arena, m, n, A, singular, V));
+
+  // directions: columns of V as rows
   for (size_t i = 0; i < n * n; i++) {
     directions[i % n * n + i / n] = V[i];
   }

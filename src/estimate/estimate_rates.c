@@ -17,6 +17,7 @@ yoke_status yoke__heat_model_modes(const yoke_heat_model* model, double rates[],
   double *S = memory, *U = S + p * p, *V = U + p * p;
   for (size_t i = 0; i < p; i++) {
     for (size_t j = 0; j < p; j++) {
+      // S_ij = K_ij / sqrt(c_i c_j), |eigenvalues| = rates [1/s]
       S[i * p + j] = model->K[i * p + j] / sqrt(model->c[i] * model->c[j]);
     }
   }
@@ -24,6 +25,7 @@ yoke_status yoke__heat_model_modes(const yoke_heat_model* model, double rates[],
   for (size_t k = 0; k < p && modes != NULL && status >= 0; k++) {
     double largest = 0.0;
     for (size_t i = 0; i < p; i++) {
+      // eigenvectors of Fc: c^-1/2 v, largest component 1
       modes[k * p + i] = V[i * p + k] / sqrt(model->c[i]);
       largest = fmax(largest, fabs(modes[k * p + i]));
     }

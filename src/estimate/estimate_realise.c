@@ -130,6 +130,8 @@ static void find_scales(yoke_realise* w) {
   for (size_t j = 0; j < r->n_inputs; j++) {
     w->input_scale[j] = 1.0;
   }
+
+  // two passes: outputs and inputs scale each other
   for (size_t pass = 0; pass < 2; pass++) {
     for (size_t j = 0; j < r->n_inputs; j++) {
       double most = 0.0;
@@ -157,6 +159,8 @@ static void open_level(yoke_realise* w, const yoke_response* r, unsigned level, 
   w->level = level;
   w->n_i = yoke__response_n_times(level) + 1;
   w->n_j = count_columns(r->n_inputs, level, &w->j_stride);
+
+  // the horizon of the sums grows with the level, in steps of 16
   const int scale = ((int)level + 2) / 4 - 1;  // (zeta - 1) 2^level is about 1
   const size_t at = scale < 0 ? 0 : (size_t)scale;
   const size_t most = YOKE_RESPONSE_SCALES - 1;
@@ -181,6 +185,7 @@ static void fill_free_responses(yoke_realise* w) {
       double* row = w->H + row_of(w, i, o) * n_columns;
       for (size_t j = 0; j < w->n_j; j++) {
         for (size_t u = 0; u < w->r->n_inputs; u++) {
+          // H_ij = s_(i+j) - s_i
           row[column_of(w, j, u)] = kept(w, w->r->s, row_time(i) + column_time(w, j), o, u) -
                                     kept(w, w->r->s, row_time(i), o, u);
         }
@@ -192,6 +197,8 @@ static void fill_free_responses(yoke_realise* w) {
 // G of estimate_response.h.
 static double discounted(const yoke_realise* w, size_t i, size_t j, size_t output, size_t input) {
   const uint64_t t_i = row_time(i), t_j = column_time(w, j);
+
+  // sum over l < i of zeta^(-1-l) H_lj: the sums are those of s, weights shifted by t_j
   const double late =
       kept(w, w->sums, t_i + t_j, output, input) - kept(w, w->sums, t_j, output, input);
   return pow(w->zeta, (double)t_j) * late - kept(w, w->sums, t_i, output, input);
@@ -203,6 +210,7 @@ static void fill_sums(yoke_realise* w) {
   for (size_t o = 0; o < w->r->n_outputs; o++) {
     for (size_t j = 0; j < w->n_j; j++) {
       for (size_t u = 0; u < w->r->n_inputs; u++) {
+        // const_j is not known: it drops out of the difference from the last row
         const double last = discounted(w, w->n_i - 1, j, o, u);
         for (size_t i = 0; i < w->n_i; i++) {
           w->H[row_of(w, i, o) * n_columns + column_of(w, j, u)] = last - discounted(w, i, j, o, u);
@@ -222,17 +230,20 @@ static void fill_rows(yoke_realise* w, size_t n0, size_t n_values) {
   const double end = pow(w->zeta, -(double)row_time(w->n_i - 1));
   for (size_t row = 0; row < rows; row++) {
     for (size_t c = 0; c < n0; c++) {
+      // H = U S V': C A^i = U S^1/2, x_j = S^1/2 V'
       w->O[row * stride + c] = w->U[row * n_values + c] * sqrt(w->values[c]);
     }
   }
   fill_sums(w);
   for (size_t row = 0; row < last; row++) {
+    // rows of zeta^-i C A^i and of the sums; (D) M = F with M = (zeta I - A)^-1
     const double scale = pow(w->zeta, -(double)row_time(row / p));
     for (size_t c = 0; c < n0; c++) {
       double sum = 0.0;
       for (size_t l = 0; l < n_columns; l++) {
         sum += w->H[row * n_columns + l] * w->V[l * n_values + c];
       }
+      // x_j is divided out: F V S^-1/2
       w->F[row * stride + c] = sum / sqrt(w->values[c]);
       w->D[row * stride + c] =
           scale * w->O[row * stride + c] - end * w->O[(last + row % p) * stride + c];
@@ -246,6 +257,7 @@ static void solve_columns(yoke_realise* w, double drop, size_t rows, size_t n, c
   double x[MOST_ORDER];
   for (size_t c = 0; c < n_rhs; c++) {
     for (size_t i = 0; i < rows; i++) {
+      // least_squares destroys its matrix: a copy for each right-hand side
       memcpy(w->lhs + i * n, lhs + i * w->max_order, n * sizeof *lhs);
       w->rhs[i] = rhs[i * rhs_stride + c];
     }
@@ -262,11 +274,14 @@ static yoke_status find_motion(yoke_realise* w, size_t n) {
   if (rows < n) {
     return YOKE_SINGULAR;
   }
+
+  // M by least squares over all times and outputs
   solve_columns(w, DBL_EPSILON, rows, n, w->D, w->F, w->max_order, n, w->M);
   memcpy(w->lu, w->M, n * n * sizeof *w->M);
   YOKE_TRY(yoke__lu_factor(n, w->lu, w->pivots));
   double e[MOST_ORDER];
   for (size_t c = 0; c < n; c++) {
+    // A = zeta I - M^-1, column by column
     memset(e, 0, sizeof e);
     e[c] = 1.0;
     yoke__lu_solve(n, w->lu, w->pivots, e);
@@ -295,6 +310,7 @@ static powers start_powers(size_t n, const double A[], const power_pair room[3])
 
 // of the time a + b
 static void combine(size_t n, power_pair a, power_pair b, power_pair to) {
+  // A^(a+b) = A^a A^b; I + .. + A^(a+b-1) = sum_a + A^a sum_b
   yoke__mat_mul(n, n, n, a.power, b.power, to.power);
   yoke__mat_mul(n, n, n, a.power, b.sum, to.sum);
   for (size_t i = 0; i < n * n; i++) {
@@ -309,9 +325,12 @@ static power_pair next_power(powers* p) {
     return p->now;
   }
   if (place % 2 == 0) {
+    // 3 2^(q-1) = 2^q + 2^(q-1)
     combine(p->n, p->now, p->before, p->other);
     return p->other;
   }
+
+  // 2^(q+1) = 2^q + 2^q; the spare matrices change places
   combine(p->n, p->now, p->now, p->other);
   const power_pair free = p->before;
   p->before = p->now;
@@ -331,6 +350,7 @@ static void find_inputs(yoke_realise* w, size_t n, double B[]) {
     const power_pair now = next_power(&at);
     for (size_t o = 0; o < p; o++) {
       for (size_t c = 0; c < n; c++) {
+        // y_t = C (I + .. + A^(t-1)) B for a step of the input
         double sum = 0.0;
         for (size_t l = 0; l < n; l++) {
           sum += w->O[o * w->max_order + l] * now.sum[l * n + c];
@@ -362,6 +382,8 @@ static void run_model(yoke_realise* w, size_t n, const double B[], double* growt
     }
     yoke__mat_mul(n, n, m, now.sum, B, w->reached + i * w->max_order * m);
   }
+
+  // four more places of the ladder are two doublings: A^(4 horizon)
   for (int half = 0; half < 4; half++) {
     (void)next_power(&at);
   }
@@ -376,6 +398,8 @@ static double largest_error(const yoke_realise* w, size_t n) {
   const yoke_response* r = w->r;
   const size_t p = r->n_outputs, m = r->n_inputs;
   double worst = 0.0;
+
+  // the model's free response against the one that was kept, at all pairs of times
   for (size_t j = 0; j + 1 < w->n_i; j++) {
     const double* x = w->reached + j * w->max_order * m;
     for (size_t i = 0; i < w->n_i; i++) {
@@ -398,6 +422,7 @@ static double largest_error(const yoke_realise* w, size_t n) {
   return worst;
 }
 
+// largest difference over the largest response, as everything is scaled
 // The model of an order, for scaled outputs and inputs; its error, INFINITY if there is none. One that does not come to rest is to
 // be much better than one that does.
 static double try_order(yoke_realise* w, size_t n, double B[]) {
@@ -410,6 +435,8 @@ static double try_order(yoke_realise* w, size_t n, double B[]) {
   if (!(w->growth <= w->most_growth) || !yoke__is_finite(w->error)) {
     return (double)INFINITY;
   }
+
+  // a model that does not come to rest is chosen only if it is three times better
   return w->growth <= REST_GROWTH ? w->error : RESTLESS * w->error;
 }
 
@@ -422,6 +449,7 @@ static void take_model(const yoke_realise* w, size_t n, yoke_low_model* model) {
   memcpy(model->A, w->A, n * n * sizeof *w->A);
   for (size_t o = 0; o < p; o++) {
     for (size_t c = 0; c < n; c++) {
+      // scaling undone
       model->C[o * n + c] = w->output_scale[o] * w->O[o * w->max_order + c];
     }
   }
@@ -439,6 +467,7 @@ static size_t choose_order(size_t n0, const double errors[]) {
   double error = 1.0;  // of the chosen one
   for (size_t n = 1; n <= n0; n++) {
     best = yoke__is_finite(errors[n]) && (best == 0 || errors[n] < errors[best]) ? n : best;
+    // a factor of 10 per pair of states: less is fitting of noise
     if (errors[n] < error / pow(MUCH_BETTER, fmax(1.0, 0.5 * (double)(n - chosen)))) {
       chosen = n;
       error = errors[n];
@@ -463,6 +492,8 @@ yoke_status yoke__realise(yoke_realise* w, const yoke_response* r, unsigned leve
   fill_free_responses(w);
   YOKE_TRY(yoke__svd(rows, columns, w->H, w->U, w->values, w->V, w->svd_work));
   size_t n0 = 0;
+
+  // singular values at noise level span no states
   while (n0 < n_values && n0 < w->max_order && n0 < max_order &&
          w->values[n0] > tolerance * w->values[0]) {
     n0++;
@@ -473,6 +504,8 @@ yoke_status yoke__realise(yoke_realise* w, const yoke_response* r, unsigned leve
   fill_rows(w, n0, n_values);
 
   double errors[MOST_ORDER + 1];
+
+  // all orders are tried: the pencil of a larger order is not an extension of a smaller one
   for (size_t n = 1; n <= n0; n++) {
     errors[n] = try_order(w, n, model->B);
   }
@@ -480,6 +513,8 @@ yoke_status yoke__realise(yoke_realise* w, const yoke_response* r, unsigned leve
   if (n == 0) {
     return YOKE_NO_CONVERGENCE;
   }
+
+  // the work space holds the last order tried: make the chosen one again
   (void)try_order(w, n, model->B);
   model->error = w->error;
   model->is_restless = w->growth > REST_GROWTH;
@@ -503,6 +538,8 @@ void yoke__low_model_after(const yoke_low_model* model, uint64_t k, double x[], 
   for (size_t i = 0; i < n; i++) {
     sum.power[i * n + i] = 1.0;
   }
+
+  // the sum over k steps from the binary digits of k: log2 k products
   for (uint64_t digits = k; digits != 0; digits >>= 1) {
     if (digits & 1u) {
       combine(n, at.now, sum, spare);
@@ -539,6 +576,8 @@ yoke_status yoke__low_model_transfer(yoke_realise* w, const yoke_low_model* from
                                      const yoke_low_model* to, double T[]) {
   const uint64_t steps = from->steps < to->steps ? from->steps : to->steps;
   size_t n_i = 1;
+
+  // times up to half of the shorter horizon: both models are known there
   while (n_i < w->n_i && row_time(n_i) <= steps / 2) {
     n_i++;
   }
@@ -548,6 +587,8 @@ yoke_status yoke__low_model_transfer(yoke_realise* w, const yoke_low_model* from
   }
   look_ahead(w, to, n_i, w->D);
   look_ahead(w, from, n_i, w->F);
+
+  // T minimises C_to A_to^i T - C_from A_from^i: the same outputs from now on
   solve_columns(w, DROP, rows, to->order, w->D, w->F, w->max_order, from->order, T);
   return YOKE_OK;
 }

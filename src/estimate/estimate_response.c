@@ -9,6 +9,7 @@
 uint64_t yoke__response_time(size_t place) {
   const size_t q = place / 2;
   if (place < 2) {
+    // 1, 2, 3, 4, 6, 8, 12, ...: 3 2^(q-1) at even places, 2^(q+1) at odd ones
     return place + 1;  // 1, 2
   }
   return place % 2 == 0 ? UINT64_C(3) << (q - 1) : UINT64_C(1) << (q + 1);
@@ -25,6 +26,8 @@ double yoke__response_zeta(size_t scale) {
 // Place of a time among those that are kept; it is there.
 size_t yoke__response_find(const yoke_response* r, uint64_t lag) {
   size_t low = 0, high = r->n_lags;
+
+  // lags[low] <= lag < lags[high]
   while (high - low > 1) {
     const size_t middle = (low + high) / 2;
     if (r->lags[middle] <= lag) {
@@ -94,6 +97,7 @@ void yoke__response_clear(yoke_response* r) {
   memset(r->s, 0, n * sizeof *r->s);
   for (size_t scale = 0; scale < YOKE_RESPONSE_SCALES; scale++) {
     memset(r->sums + scale * r->n_lags * n, 0, n * sizeof *r->sums);
+    // weight zeta^(-1-l) for s_l
     r->weight[scale] = 1.0 / yoke__response_zeta(scale);
   }
   memset(r->running, 0, YOKE_RESPONSE_SCALES * n * sizeof *r->running);
@@ -101,6 +105,7 @@ void yoke__response_clear(yoke_response* r) {
 }
 
 void yoke__response_add(yoke_response* r, const double s[]) {
+  // running = sum over l < k of zeta^(-1-l) s_l
   const size_t n = r->n_outputs * r->n_inputs;
   for (size_t scale = 0; scale < YOKE_RESPONSE_SCALES; scale++) {
     double* running = r->running + scale * n;
@@ -123,6 +128,8 @@ void yoke__response_add(yoke_response* r, const double s[]) {
 
 int yoke__response_level(const yoke_response* r) {
   int level = -1;
+
+  // level L is complete after 2^(L+1) steps
   while (level < (int)r->max_level && r->k >= UINT64_C(1) << (level + 2)) {
     level++;
   }

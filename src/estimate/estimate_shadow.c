@@ -70,11 +70,14 @@ static size_t count_members(yoke_shadow* s) {
     const yoke_deviation_unknown* u = &s->setup.filter.unknowns[j];
     s->unknowns[j].is_fast = u->is_fast;
     s->n_fast += u->is_fast ? 1u : 0u;
+    // two members with + and - offset for each unknown that acts on the unit
     if (u->sensor == YOKE_DEVIATION_OUTPUT) {
       s->unknowns[j].member = n;
       n += 2;
     }
   }
+
+  // and two for the check
   s->checker = n > 1 ? n : 0;
   return n > 1 ? n + 2 : n;
 }
@@ -131,6 +134,8 @@ yoke_shadow* yoke__shadow_prepare(const yoke_shadow_setup* setup, yoke_arena* ar
 
 static void set_theta(yoke_shadow* s) {
   const size_t m = s->m;
+
+  // shift: what the nominal instance will be moved by in this step; all members go with it
   for (size_t i = 0; i < s->n_members; i++) {
     for (size_t j = 0; j < m; j++) {
       s->theta[i * m + j] = yoke__deviation_applied(s->filter, j) + s->shift[j];
@@ -141,6 +146,8 @@ static void set_theta(yoke_shadow* s) {
     if (u->member == 0) {
       continue;
     }
+    // a pair that is turned runs with the same offset, so that the second one still shows the
+    // response
     const bool is_turned = u->is_fast && s->phase == PHASE_TURNED;
     s->theta[u->member * m + j] += is_turned ? -u->offset : u->offset;
     s->theta[(u->member + 1) * m + j] -= u->offset;
@@ -152,6 +159,7 @@ static void set_theta(yoke_shadow* s) {
 
 // As far as it is unknown, within the bounds.
 static double first_offset(const yoke_deviation_unknown* u, double at, double h) {
+  // without a first uncertainty, what the walk does in 1000 steps
   const double wanted = u->sd > 0.0 ? u->sd : u->walk * sqrt(WALK_STEPS * h);
   return fmin(wanted, ROOM * fmin(at - u->lower, u->upper - at));
 }
@@ -165,6 +173,7 @@ void yoke__shadow_start(yoke_shadow* s, const double applied[], const double off
     const double at = yoke__deviation_applied(s->filter, j);
     u->offset = offsets == NULL ? first_offset(of, at, s->setup.filter.h) : offsets[j];
     u->offset = u->member == 0 ? 0.0 : u->offset;
+    // signs alternate between unknowns
     const size_t like = of->start_of > 0 ? of->start_of - 1 : j;
     u->check = CHECK_SHARE * (like % 2 == 0 ? u->offset : -u->offset);
   }
@@ -202,13 +211,17 @@ static void read_pair(yoke_shadow* s, size_t j, const double y[]) {
   const size_t p = s->p, m = s->m;
   const guess* u = &s->unknowns[j];
   const double *plus = y + u->member * p, *minus = plus + p, d = u->offset;
+
+  // while the first of a pair changes over, r comes from the second one alone
   const bool is_one_sided = u->is_fast && s->is_turning;
   for (size_t o = 0; o < p; o++) {
     double *r = &s->live[o * m + j], *c = &s->curve[o * m + j];
     s->unknowns[j].shows = s->unknowns[j].shows || plus[o] != minus[o];
     if (is_one_sided) {
+      // (y_0 - y_-) / d = r - c d / 2: the curve known so far makes up for it
       *r = (y[o] - minus[o]) / d + 0.5 * *c * d;
     } else {
+      // central differences: r = (y_+ - y_-) / 2d, c = (y_+ - 2 y_0 + y_-) / d^2
       *r = (plus[o] - minus[o]) / (2.0 * d);
       *c = (plus[o] - 2.0 * y[o] + minus[o]) / (d * d);
     }
@@ -240,6 +253,7 @@ static void read_members(yoke_shadow* s, const double y[]) {
     }
   }
   for (size_t o = 0; o < p && s->checker > 0; o++) {
+    // what the check members do beyond the nominal one
     s->plus[o] = y[s->checker * p + o] - y[o];
     s->minus[o] = y[(s->checker + 1) * p + o] - y[o];
   }
@@ -255,6 +269,7 @@ static void keep_response(yoke_shadow* s, const double y[]) {
     }
     const double *plus = y + s->unknowns[j].member * p, *minus = plus + p;
     for (size_t o = 0; o < p; o++) {
+      // step response per unit of the unknown
       s->step[o * s->n_fast + u] = (plus[o] - minus[o]) / (2.0 * s->unknowns[j].offset);
     }
     u++;
@@ -278,6 +293,7 @@ static void order_work(yoke_shadow* s) {
   const int level = yoke__response_level(s->response);
   if (s->job == JOB_NONE && level > s->level) {
     s->level = level;
+    // an eighth of the record is the time that another thread has for the work
     s->adopt_at = s->k + 1 + s->response->k / 8;
     s->was_turning = s->is_turning;
     s->job = JOB_WANTED;
@@ -294,6 +310,8 @@ bool yoke__shadow_needs_work(const yoke_shadow* s) {
 
 void yoke__shadow_work(yoke_shadow* s) {
   yoke_low_model* model = &s->renewal.model;
+
+  // offsets turn only after the responses came to rest: a new model has to come to rest as well
   yoke_status status = yoke__realise(s->realise, s->response, (unsigned)s->level, TOLERANCE,
                                      MOST_ORDER, s->was_turning, model);
   s->is_good = status >= 0 && model->error <= WORST_MODEL;
@@ -326,9 +344,11 @@ static void adopt(yoke_shadow* s) {
 // Responses that were kept while the operating point moved do not follow from any linear model, and the one that is made of them may
 // be worse than the one there is: it has to show that it is better.
 static void begin_trial(yoke_shadow* s) {
+  // the first model is taken as it is, a later one is tried against the one before
   if (s->is_good) {
     yoke__deviation_try(s->filter, &s->renewal);
     if (s->before.order > 0) {
+      // a quarter of the record, or as long as the responses take
       s->trial_end = s->k + (s->response->k / 4 < s->rest ? s->response->k / 4 : s->rest) + 1;
       s->job = JOB_TRIED;
       return;
@@ -340,6 +360,7 @@ static void begin_trial(yoke_shadow* s) {
 
 // The response is at rest, or longer ones are of no use: the offsets are to be turned round when it is time.
 static void end_record(yoke_shadow* s, bool is_useless) {
+  // after 4 times the rest of the responses nothing new will show
   if (s->phase == PHASE_RECORD && s->before.order > 0 &&
       (is_useless || WASHOUT * s->rest <= s->response->k) && !s->before.is_restless) {
     s->phase = PHASE_REST;
@@ -364,6 +385,7 @@ static void follow_job(yoke_shadow* s) {
 
 // Turned round, and back for a new response.
 static void turn(yoke_shadow* s) {
+  // from settled_at on the responses to the offsets turned back are at rest
   s->is_turning = s->is_turning && !(s->phase == PHASE_REST && s->k >= s->settled_at);
   if (s->phase == PHASE_RECORD || s->k < s->turn_at) {
     return;
@@ -371,6 +393,7 @@ static void turn(yoke_shadow* s) {
   if (s->phase == PHASE_REST) {
     s->phase = PHASE_TURNED;
     s->is_turning = true;
+    // the effect of the old offset is gone after 4 times its rest
     s->turn_at = s->k + WASHOUT * s->rest;
   } else if (s->is_forgotten) {
     s->phase = PHASE_RECORD;
@@ -378,6 +401,7 @@ static void turn(yoke_shadow* s) {
     yoke__response_clear(s->response);
     s->level = s->level > FIRST_LEVEL ? s->level - 1 : s->level;
   } else {
+    // not forgotten yet: the rest was estimated too short
     s->rest *= 2;
     s->turn_at = s->k + s->rest;
   }
@@ -390,6 +414,7 @@ bool yoke__shadow_has_model(const yoke_shadow* s) {
 // ---- steps
 
 static uint64_t next_random(yoke_shadow* s) {
+  // splitmix64: reproducible on every machine
   uint64_t x = s->seed += UINT64_C(0x9e3779b97f4a7c15);
   x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
   x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
@@ -402,6 +427,8 @@ static void choose_check(yoke_shadow* s) {
     return;
   }
   const uint64_t draw = next_random(s);
+
+  // between rest / 32 and rest steps, so that no motion of the unit can lie in step with it
   s->check_at = s->k + 1 + (s->rest >> (draw % 6));
   for (size_t j = 0; j < s->m; j++) {
     guess* u = &s->unknowns[j];
@@ -412,6 +439,8 @@ static void choose_check(yoke_shadow* s) {
 // The members stay away from the bounds, so that there is room for offsets.
 static double limit_shift(const yoke_shadow* s, size_t j, double shift) {
   const yoke_deviation_unknown* u = &s->setup.filter.unknowns[j];
+
+  // the offset on top of applied must stay within the bounds
   const double applied = yoke__deviation_applied(s->filter, j), margin = s->unknowns[j].offset;
   return fmax(fmin(applied + shift, u->upper - margin), u->lower + margin) - applied;
 }
@@ -419,6 +448,7 @@ static double limit_shift(const yoke_shadow* s, size_t j, double shift) {
 static void choose_shift(yoke_shadow* s) {
   for (size_t j = 0; j < s->m; j++) {
     const guess* u = &s->unknowns[j];
+    // share of what is left: fast 1, the model knows what that does; slow 4 / (1004 + k)
     double value, sd, share = u->is_fast && yoke__shadow_has_model(s) ? 1.0 : 0.0;
     if (!u->is_fast && u->member > 0 && s->setup.filter.unknowns[j].walk > 0.0) {
       share = SLOW / (SLOW + WALK_STEPS + (double)s->k);

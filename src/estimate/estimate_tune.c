@@ -43,11 +43,15 @@ static yoke_status run_pass(tuner* t, yoke_tune_result* result, const yoke_sink*
   yoke_arena arena = {0};
   yoke_heat_run* run;
   yoke_estimate* f;
+
+  // values of the last pass as guesses, with the covariance of the first: what is known already
+  // does not count twice
   for (size_t i = 0; i < t->setup.n_unknowns; i++) {
     t->unknowns[i].start = t->values[i];
   }
 
   // without correction to the window
+  // from the start of the record to the window with the present values
   yoke_status status = yoke__heat_run_prepare(&t->setup, record, &arena, &run, sink);
   status = status < 0 ? status : yoke__heat_run(run, t->values, NULL, t->z);
   status = status < 0 ? status : yoke__estimate_prepare(&t->setup, &arena, &f, sink);
@@ -85,6 +89,7 @@ static bool is_at_rest(const tuner* t, const yoke_tune_settings* settings,
   for (size_t i = 0; i < t->setup.n_unknowns; i++) {
     const double change = result->values[i] - t->values[i];
     sum += change * change;
+    // change against the values, and its length in their own units
     relative = fmax(relative, fabs(change) / fmax(fabs(t->values[i]), 1e-300));
   }
   return sqrt(sum) < settings->absolute || relative < settings->relative;
@@ -99,6 +104,7 @@ static yoke_status run_passes(tuner* t, const yoke_tune_settings* settings,
       memcpy(result->values, t->values, n * sizeof *t->values);
       return yoke_fail(sink, status, "pass %zu over the record diverged", result->n_passes + 1);
     }
+    // every pass is kept for the figure
     if (result->passes != NULL) {
       memcpy(result->passes + result->n_passes * n, result->values, n * sizeof *t->values);
     }

@@ -30,6 +30,8 @@ static bool is_too_small(const search* s, double factor) {
   s->result->n_runs++;
   s->result->factor = factor;
   s->result->ratio = ratio;
+
+  // low / high above 1, or NaN: the walk is too small
   return !(ratio <= 1);
 }
 
@@ -39,6 +41,7 @@ void yoke__whiten_search(double (*ratio)(void* to, double factor), void* to,
   memset(result, 0, sizeof *result);
   double low = 1, high = 1;
 
+  // the ratio falls as the walks grow
   // up or down until the answer is between low and high
   if (is_too_small(&s, 1)) {
     do {
@@ -60,6 +63,7 @@ void yoke__whiten_search(double (*ratio)(void* to, double factor), void* to,
     } while (!is_too_small(&s, low));
   }
 
+  // bisection in the logarithm
   while (high > low * (1 + settings->tolerance)) {
     const double middle = sqrt(low * high);
     *(is_too_small(&s, middle) ? &low : &high) = middle;
@@ -99,6 +103,7 @@ static yoke_status run_filter(const runs* s, yoke_estimate* f) {
   for (size_t k = record->first; k < s->end; k++) {
     const double* v = record->v + k * r;
     YOKE_TRY(yoke__estimate_correct(f, v, record->readings + k * n_sensors, NULL));
+    // the start-up is left out
     if (k >= record->first + s->n_skip) {
       add_innovations(s, f);
     }
@@ -113,6 +118,7 @@ static double pooled_ratio(const runs* s) {
   double low = 0, high = 0;
   for (size_t i = 0; i < s->setup.n_sensors; i++) {
     const yoke_white_sums* sums = &s->whites[i].sums;
+    // lowest and highest eighth of the bins
     for (size_t k = 0; k < EIGHTH; k++) {
       low += sums->spectrum[k];
       high += sums->spectrum[YOKE_WHITE_BINS - 1 - k];
@@ -126,6 +132,8 @@ static double chance_of_ratio(const runs* s) {
   for (size_t i = 0; i < s->setup.n_sensors; i++) {
     n_segments += (double)s->whites[i].sums.n_segments;
   }
+
+  // sd of ln(low / high): sqrt(2 / (16 K)), K segments of all sensors
   return n_segments > 0 ? sqrt(2 / (EIGHTH * n_segments)) : 0;
 }
 
@@ -135,6 +143,7 @@ static double ratio_of_run(void* to, double factor) {
   yoke_estimate* f = NULL;
   for (size_t j = 0; j < s->setup.n_unknowns; j++) {
     const bool is_input = s->given[j].kind == YOKE_UNKNOWN_INPUT;
+    // all walks of unknown inputs by one factor: their ratios are the user's
     s->unknowns[j].walk = s->given[j].walk * (is_input ? factor : 1);
   }
   for (size_t i = 0; i < s->setup.n_sensors; i++) {
