@@ -4,11 +4,9 @@
 #include <string.h>
 
 #include "api/api_describe.h"
-#include "base/base_os.h"
-#include "fmi/fmi_elf.h"
+#include "fmi/fmi_library.h"
 #include "fmi/fmi_package.h"
 
-#define MAX_BINARY  ((size_t)64 << 20)  // of a binary that is looked at whole
 #define MAX_PATH    4200
 #define MAX_MISSING 64  // libraries that are listed
 
@@ -65,16 +63,15 @@ static void look_at_binary(view* v) {
   below = below == NULL ? path : below;
   v->binary = yoke__arena_text(&v->arena, below, strlen(below));
 
-  // a very large one is believed to be what its folder says
-  char* bytes = NULL;
-  size_t n = 0;
-  const bool is_read = yoke__os_read_file(path, MAX_BINARY, &bytes, &n, NULL) >= 0;
-  if (is_read && !yoke__fmi_elf_is_native(bytes, n, kind, sizeof kind)) {
+  FILE* file = fopen(path, "rb");
+  if (file != NULL && !yoke__fmi_library_is_native(file, kind, sizeof kind)) {
     snprintf(v->obstacle, sizeof v->obstacle, "its binary cannot be loaded here: it is %s", kind);
-  } else {
-    yoke__fmi_elf_missing(path, add_missing, v);
+  } else if (file != NULL) {
+    yoke__fmi_library_missing(path, add_missing, v);
   }
-  free(bytes);
+  if (file != NULL) {
+    fclose(file);
+  }
 }
 
 static yoke_status mark_states(view* v) {

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -314,6 +315,47 @@ void yoke__process_kill(yoke_process* process) {
   }
 }
 
+// What yoke__process_read starts.
+typedef struct reading {
+  const char* program;
+  char *const *argv, *const *environment;
+  int file;
+} reading;
+
+static int run_program(const void* argument) {
+  const reading* r = argument;
+  const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (nowhere < 0 || dup2(nowhere, STDIN_FILENO) < 0 || dup2(nowhere, STDERR_FILENO) < 0 ||
+      dup2(r->file, STDOUT_FILENO) < 0) {
+    return 1;
+  }
+  execve(r->program, r->argv, r->environment);
+  return 1;
+}
+
+bool yoke__process_read(const char* program, char* const argv[], char* const environment[],
+                        int64_t timeout_ns, char* to, size_t size) {
+  yoke_shared output;
+  yoke_process child;
+  to[0] = '\0';
+  // a file in memory never fills up, as a pipe does
+  if (yoke__shared_create(size, &output) < 0) {
+    return false;
+  }
+  const reading r = {program, argv, environment, output.file};
+  bool is_done = yoke__process_fork(run_program, &r, &child, NULL) >= 0;
+  if (is_done && !yoke__process_wait(&child, timeout_ns)) {
+    yoke__process_kill(&child);
+    is_done = false;
+  }
+  if (is_done) {
+    memcpy(to, output.bytes, size);
+    to[size - 1] = '\0';
+  }
+  yoke__shared_close(&output);
+  return is_done;
+}
+
 bool yoke__process_is_out_of_time(const yoke_process* process) {
   return process->signal_number == SIGXCPU;
 }
@@ -493,6 +535,15 @@ void yoke__process_library_directory(char* to, size_t size) {
   }
   keep_directory(path);
   snprintf(to, size, "%s", path);
+}
+
+void yoke__process_loader(char* to, size_t size) {
+  Dl_info info;
+  const uintptr_t base = getauxval(AT_BASE);  // 0: a static program
+  const void* address = NULL;
+  memcpy(&address, &base, sizeof address);
+  const bool is_known = address != NULL && dladdr(address, &info) != 0 && info.dli_fname != NULL;
+  snprintf(to, size, "%s", is_known ? info.dli_fname : "");
 }
 
 bool yoke__process_is_program(const char* path) {

@@ -55,6 +55,10 @@ yoke_status yoke__process_start(const char* program, char* const argv[], int fil
 // standard output is dropped.
 yoke_status yoke__process_fork(int (*run)(const void* argument), const void* argument,
                                yoke_process* out, const yoke_sink* sink);
+// Runs a program to its end and keeps what it writes to standard output, as a text that is cut at `size`; standard error is
+// dropped, its exit status is not looked at. False if it did not end in time; of one that cannot be started the text is empty.
+bool yoke__process_read(const char* program, char* const argv[], char* const environment[],
+                        int64_t timeout_ns, char* to, size_t size);
 // True once it has ended; then the rest of the struct is filled in and nothing of it is left.
 bool yoke__process_has_ended(yoke_process* process);
 // Waits at most that long for its end.
@@ -85,6 +89,8 @@ int yoke__process_id(void);
 // Folder of the running program, and of the file this function was loaded from; "" if unknown.
 void yoke__process_directory(char* to, size_t size);
 void yoke__process_library_directory(char* to, size_t size);
+// The dynamic loader of this process, such as /lib64/ld-linux-x86-64.so.2; "" if unknown.
+void yoke__process_loader(char* to, size_t size);
 bool yoke__process_is_program(const char* path);  // a file that may be executed
 
 #endif

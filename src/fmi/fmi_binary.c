@@ -1,9 +1,9 @@
 // The shared library of an FMU: loaded, its functions found, or a message that says what is in the way.
 //
 // The system's loader does the work (dlopen with RTLD_NOW, so that a missing symbol is found here and not in the middle of a
-// step, and RTLD_LOCAL, so that two FMUs never see each other). Only when it refuses is the file looked at to find out why.
+// step, and RTLD_LOCAL, so that two FMUs never see each other). A file that it could not load is refused before.
 // Vendors ship libraries beside the binary and rely on their being found there, as on Windows; the loader does not look
-// there by itself, so that they are loaded first: it then finds them by their own name (DT_SONAME).
+// there by itself, so that one it misses is loaded first: it then finds it by its own name (DT_SONAME).
 #include "fmi/fmi_binary.h"
 
 #include <dlfcn.h>
@@ -15,10 +15,10 @@
 
 #include "base/base_os.h"
 #include "base/base_status.h"
-#include "fmi/fmi_elf.h"
+#include "fmi/fmi_library.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define MAX_FILE     ((size_t)2 << 30)
+#define MAX_DEPTH    8  // of libraries beside the binary that need each other
 
 // ---- functions by name
 typedef struct function_row {
@@ -142,10 +142,6 @@ static void append(char* to, size_t size, const char* separator, const char* tex
   }
 }
 
-static void append_missing(void* to, const char* name) {
-  append(to, 1024, ", ", name);
-}
-
 static const char* base_name(const char* path) {
   const char* slash = strrchr(path, '/');
   return slash == NULL ? path : slash + 1;
@@ -153,30 +149,22 @@ static const char* base_name(const char* path) {
 
 // ---- loading
 
-// NULL: see dlerror, and errno for a shortage.
-static void* load(const char* path) {
-  errno = 0;
-  return yoke__fmi_elf_is_cut(path) ? NULL : dlopen(path, RTLD_NOW | RTLD_LOCAL);
+// The name that starts the words of the loader if it is that of a library it looked for in vain: "libb.so: cannot open
+// shared object file: ...". What follows may be translated. False: the words are about a file.
+static bool find_missing(const char* reason, char* name, size_t size) {
+  const size_t n = strcspn(reason, ":/ ");
+  if (n == 0 || n >= size || reason[n] != ':') {
+    return false;
+  }
+  (void)snprintf(name, size, "%.*s", (int)n, reason);
+  return true;
 }
 
-// Why dlopen refused the file: the machine, missing libraries, a missing symbol, else its own words (reason).
+// Why dlopen refused the file: a missing library, a missing symbol, else its own words (reason).
 static yoke_status explain(const char* path, const char* reason, const yoke_sink* sink) {
   const char* name = base_name(path);
-  char* bytes = NULL;
-  size_t n = 0;
-  const yoke_status read = yoke__os_read_file(path, MAX_FILE, &bytes, &n, sink);
-  if (read < 0) {
-    return yoke__status_is_shortage(read) ? read : YOKE_BAD_INPUT;
-  }
-  char kind[80];
-  const bool is_native = yoke__fmi_elf_is_native(bytes, n, kind, sizeof kind);
-  free(bytes);
-  if (!is_native) {
-    return yoke_fail(sink, YOKE_BAD_INPUT, "%s does not run on this machine: it is %s", name, kind);
-  }
-
-  char missing[1024] = "";
-  if (yoke__fmi_elf_missing(path, append_missing, missing) > 0) {
+  char missing[256];
+  if (find_missing(reason, missing, sizeof missing)) {
     return yoke_fail(sink, YOKE_BAD_INPUT, "%s needs %s, which this machine lacks", name, missing);
   }
   const char* symbol = strstr(reason, "undefined symbol: ");
@@ -189,64 +177,63 @@ static yoke_status explain(const char* path, const char* reason, const yoke_sink
   return yoke_fail(sink, YOKE_BAD_INPUT, "%s cannot be loaded: %s", name, reason);
 }
 
-// ---- libraries shipped beside the binary
-typedef struct shipped {
-  yoke_fmi_binary* binary;
-  const char* directory;
-  int depth;
-} shipped;
-
-// Loads the library `name` if it lies beside the binary, what it needs itself first. Failures show when the binary is
-// tried again.
-static void load_part(void* to, const char* name) {
-  const shipped* from = to;
-  yoke_fmi_binary* b = from->binary;
-  char path[4096];
-  if (strchr(name, '/') != NULL || from->depth > 8 || b->n_parts >= YOKE_FMI_MAX_PARTS) {
-    return;
+static yoke_status check_file(const char* path, const yoke_sink* sink) {
+  FILE* file = fopen(path, "rb");
+  if (file == NULL) {
+    const int code = errno;
+    const yoke_status status = yoke__status_of_errno(code);
+    return yoke_fail(sink, yoke__status_is_shortage(status) ? status : YOKE_BAD_INPUT, "%s: %s",
+                     path, yoke__errno_text(code));
   }
-  const int length = snprintf(path, sizeof path, "%s/%s", from->directory, name);
-  if (length < 0 || (size_t)length >= sizeof path || !yoke__os_is_file(path)) {
-    return;
-  }
-  shipped below = {b, from->directory, from->depth + 1};
-  (void)yoke__fmi_elf_needed(path, load_part, &below);
-  void* part = b->n_parts < YOKE_FMI_MAX_PARTS ? load(path) : NULL;
-  if (part != NULL) {
-    b->parts[b->n_parts++] = part;
-  }
+  char kind[80];
+  const bool is_native = yoke__fmi_library_is_native(file, kind, sizeof kind);
+  fclose(file);
+  return is_native ? YOKE_OK
+                   : yoke_fail(sink, YOKE_BAD_INPUT, "%s does not run on this machine: it is %s",
+                               base_name(path), kind);
 }
 
-static yoke_status load_library(yoke_fmi_binary* b, const char* path, const yoke_sink* sink) {
-  b->library = load(path);
-  if (b->library != NULL) {
-    return YOKE_OK;
+// The library that the loader missed, if it lies beside the file at path.
+static bool find_beside(const char* path, const char* reason, char* to, size_t size) {
+  char name[256];
+  if (!find_missing(reason, name, sizeof name)) {
+    return false;
   }
-  const int code = errno;
-  const yoke_status status = yoke__status_of_errno(code);
-  if (yoke__status_is_shortage(status)) {
-    return yoke_fail(sink, status, "%s cannot be loaded: %s", base_name(path),
-                     yoke__errno_text(code));
-  }
-  char reason[1024];
-  const char* said = dlerror();
-  (void)snprintf(reason, sizeof reason, "%s", said == NULL ? "" : said);
+  const int n = snprintf(to, size, "%.*s%s", (int)(base_name(path) - path), path, name);
+  return n > 0 && (size_t)n < size && yoke__os_is_file(to);
+}
 
-  // with what lies beside it
-  char directory[4096];
-  const size_t n_directory = (size_t)(base_name(path) - path);
-  if (n_directory > 1 && n_directory < sizeof directory) {
-    memcpy(directory, path, n_directory - 1);
-    directory[n_directory - 1] = '\0';
-    shipped from = {b, directory, 0};
-    (void)yoke__fmi_elf_needed(path, load_part, &from);
-    if (b->n_parts > 0) {
-      b->library = load(path);
-      said = b->library == NULL ? dlerror() : NULL;
-      (void)snprintf(reason, sizeof reason, "%s", said == NULL ? "" : said);
+// Loads a library. One that the loader misses and that lies beside it is loaded first, with what that one needs in turn.
+// NOLINTNEXTLINE(misc-no-recursion): at most MAX_DEPTH
+static yoke_status load_library(yoke_fmi_binary* b, const char* path, int depth, void** out,
+                                const yoke_sink* sink) {
+  YOKE_TRY(check_file(path, sink));
+  for (;;) {
+    errno = 0;
+    *out = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (*out != NULL) {
+      return YOKE_OK;
     }
+    const int code = errno;
+    const yoke_status status = yoke__status_of_errno(code);
+    if (yoke__status_is_shortage(status)) {
+      return yoke_fail(sink, status, "%s cannot be loaded: %s", base_name(path),
+                       yoke__errno_text(code));
+    }
+    char reason[1024], beside[4096];
+    const char* said = dlerror();
+    (void)snprintf(reason, sizeof reason, "%s", said == NULL ? "" : said);
+    if (depth == MAX_DEPTH || !find_beside(path, reason, beside, sizeof beside)) {
+      return explain(path, reason, sink);
+    }
+    void* part = NULL;
+    YOKE_TRY(load_library(b, beside, depth + 1, &part, sink));
+    if (b->n_parts == YOKE_FMI_MAX_PARTS) {
+      (void)dlclose(part);
+      return explain(path, reason, sink);
+    }
+    b->parts[b->n_parts++] = part;
   }
-  return b->library != NULL ? YOKE_OK : explain(path, reason, sink);
 }
 
 // ---- finding functions
@@ -301,7 +288,7 @@ yoke_status yoke__fmi_binary_open(const char* path, const char* identifier, int 
     return yoke_fail(sink, YOKE_NO_MEMORY, "out of memory");
   }
   b->version = version;
-  yoke_status status = load_library(b, path, sink);
+  yoke_status status = load_library(b, path, 0, &b->library, sink);
   char missing[1024] = "";
   if (status >= 0) {
     find_all(b, identifier, parts, missing, sizeof missing);

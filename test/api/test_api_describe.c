@@ -165,12 +165,6 @@ static void test_fmu(void** state) {
   fmu = describe(path, NULL, "yoke-fmu");
   assert_int_equal(json_array_size(json_object_get(fmu, "messages")), 4);
   json_decref(fmu);
-  snprintf(path, sizeof path, "%s/needs_library2.fmu", fmus);
-  fmu = describe(path, NULL, "yoke-fmu");
-  const json_t* use = json_object_get(fmu, "use");
-  assert_true(json_is_false(json_object_get(use, "can_be_run")));
-  assert_int_equal(json_array_size(json_object_get(use, "missing_libraries")), 1);
-  json_decref(fmu);
 }
 
 // What a description says about `trust`.

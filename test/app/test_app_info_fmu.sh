@@ -102,6 +102,27 @@ run 0 info "$fmus/needs_library2.fmu"
 out_has '^  cannot be run +it needs libmissing_yoke_part\.so, which this machine lacks$'
 run 0 info --json "$fmus/needs_library2.fmu"
 json "not d['use']['can_be_run'] and d['use']['missing_libraries'] == ['libmissing_yoke_part.so']"
+# all of them at once, also those of a library beside the binary; a run stops at the first, and no code of theirs runs here
+cp -r "$fmus/needs_library2" needy
+binary=$(echo needy/binaries/*/needs_library.so)
+place=${binary%/*}
+part() { # part NAME OPTION...: a library of that name
+  "${YOKE_CC:-cc}" -shared -fPIC -o "$place/$1" part.c -Wl,--no-as-needed -L"$place" "${@:2}" 2>>err ||
+    fail "cannot build $1: $(tail -n 1 err)"
+}
+echo '#include <stdlib.h>
+__attribute__((constructor)) static void run(void) { abort(); }' >part.c
+part libgone_one.so
+part libgone_two.so
+part libbeside.so -lgone_two
+part needs_library.so -lgone_one -lbeside -Wl,-rpath-link,"$place"
+rm "$place"/libgone_*
+run 0 info --json needy
+json "sorted(d['use']['missing_libraries']) == ['libgone_one.so', 'libgone_two.so'] and not d['use']['can_be_run']"
+run 0 info --json "$fmus/ships_library2"
+json "d['use']['missing_libraries'] == [] and d['use']['can_be_run']"
+rm -r needy
+
 run 0 info "$fmus/needs_tool2.fmu"
 out_has 'asks for the tool'
 run 0 info "$fmus/only_once2.fmu"

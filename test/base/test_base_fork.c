@@ -199,11 +199,29 @@ static void test_busy_threads(void** state) {
   yoke__shared_close(&memory);
 }
 
+// What a program writes, cut where there is no more room; a program that hangs or cannot be started gives nothing.
+static void test_output_is_read(void** state) {
+  (void)state;
+  static char shell[] = "/bin/sh", option[] = "-c";
+  static char speaks[] = "echo one; echo two >&2; exit 3", hangs[] = "echo one; sleep 60";
+  const int64_t second = INT64_C(1000000000);
+  char text[16] = "x";
+  char *argv[] = {shell, option, speaks, NULL}, *none[] = {NULL};
+  assert_true(yoke__process_read(shell, argv, none, 60 * second, text, sizeof text));
+  assert_string_equal(text, "one\n");
+  assert_true(yoke__process_read(shell, argv, none, 60 * second, text, 3));
+  assert_string_equal(text, "on");
+  argv[2] = hangs;
+  assert_false(yoke__process_read(shell, argv, none, second / 5, text, sizeof text));
+  assert_true(yoke__process_read("/nowhere/program", argv, none, 60 * second, text, sizeof text));
+  assert_string_equal(text, "");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_ends_are_known), cmocka_unit_test(test_stop_ends_a_copy_that_hangs),
       cmocka_unit_test(test_server_killed),  cmocka_unit_test(test_ends_with_its_client),
-      cmocka_unit_test(test_busy_threads),
+      cmocka_unit_test(test_busy_threads),   cmocka_unit_test(test_output_is_read),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
