@@ -303,7 +303,11 @@ static void put_annotation(ssp_export* e, yoke_xml_writer* xml) {
   yoke__xml_open(xml, "ssd:Annotations");
   yoke__xml_open(xml, "ssc:Annotation");
   yoke__xml_put(xml, "type", "org.yoke.system");
+  // SSP 1.0 has no text here, only an element of whatever namespace
+  yoke__xml_open(xml, "yoke:System");
+  yoke__xml_put(xml, "xmlns:yoke", "urn:org.yoke.system");
   yoke__xml_put_text(xml, text);
+  yoke__xml_close(xml, "yoke:System");
   yoke__xml_close(xml, "ssc:Annotation");
   yoke__xml_close(xml, "ssd:Annotations");
   free(text);

@@ -283,6 +283,20 @@ static yoke_node* read_annotation(ssp* s, const ssp_document* document, const yo
   return status < 0 ? NULL : tree;
 }
 
+// Where the YAML of an annotation stands: in its element System, or without one straight inside. NULL: reported.
+static const yoke_xml_node* find_content(ssp* s, const ssp_document* document,
+                                         const yoke_xml_node* annotation) {
+  const yoke_xml_node* element = yoke__xml_child(annotation, "System");
+  if (element == NULL && annotation->first != NULL) {
+    char cut[YOKE_FOUND_SIZE];
+    yoke__ssp_error(s, document, annotation->first,
+                    "the annotation %s: expected text or the element 'System', found '%s'",
+                    YOKE_SSP_ANNOTATION, yoke__text_cut(annotation->first->name, cut));
+    return NULL;
+  }
+  return element == NULL ? annotation : element;
+}
+
 // The annotation below a node, or NULL.
 static const yoke_xml_node* find_annotation(const yoke_xml_node* node) {
   const yoke_xml_node* list = yoke__xml_child(node, "Annotations");
@@ -301,6 +315,7 @@ static yoke_node* open_annotation(ssp* s, const ssp_document* document) {
   const yoke_xml_node* node = find_annotation(document->xml);
   node = node != NULL ? node : find_annotation(yoke__xml_child(document->xml, "DefaultExperiment"));
   node = node != NULL ? node : find_annotation(yoke__xml_child(document->xml, "System"));
+  node = node == NULL ? NULL : find_content(s, document, node);
   return node == NULL ? NULL : read_annotation(s, document, node);
 }
 

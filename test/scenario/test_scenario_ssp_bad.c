@@ -245,6 +245,20 @@ static void test_annotation(void** state) {
                               "time: {step: 1}}\n</Annotation></Annotations>" CLOSE);
   check_contains(r->messages, "dir/t.ssd:10:");
   ssp_free(r);
+  // the same inside of an element of our own
+  r = ssp_read_text(OPEN PAIR "<Annotations><Annotation type='org.yoke.system'>\n"
+                              " <y:System xmlns:y='urn:org.yoke.system'>\n"
+                              "   time: {step: 1}\n   schem: jacobi\n</y:System></Annotation>\n"
+                              "</Annotations>" CLOSE);
+  assert_string_equal(r->messages, "dir/t.ssd:12:4: error: unknown key 'schem' in the file; did "
+                                   "you mean 'scheme'?\n");
+  ssp_free(r);
+  r = ssp_read_text(OPEN PAIR "<Annotations><Annotation type='org.yoke.system'>\n"
+                              "<Step>1</Step></Annotation></Annotations>" CLOSE);
+  check_contains(r->messages,
+                 "dir/t.ssd:10: error: the annotation org.yoke.system: expected text or "
+                 "the element 'System', found 'Step'");
+  ssp_free(r);
 }
 
 // ---------------------------------------------------------------------------------------------------------
