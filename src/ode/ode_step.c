@@ -34,10 +34,12 @@ size_t yoke__ode_work_size(yoke_ode_method method, size_t n) {
   switch (method) {
   case YOKE_ODE_EULER:
   case YOKE_ODE_SEMI_IMPLICIT_EULER:
+    // x+ = x + h f(t, x)
     return n;
   case YOKE_ODE_RK4:
     return 5 * n;
   case YOKE_ODE_TRAPEZOIDAL:
+    // base, z, g, q_end, dz; matrix and inverse
     return 5 * n + 2 * n * n;
   }
   return 0;
@@ -53,6 +55,7 @@ static void add_scaled(size_t n, const double x[], double s, const double d[], d
 static double max_abs(size_t n, const double x[]) {
   double largest = 0.0;
   for (size_t i = 0; i < n; i++) {
+    // `!(a <= b)` lets a NaN in, which then ends the search
     if (!(fabs(x[i]) <= largest)) {
       largest = fabs(x[i]);
     }
@@ -67,6 +70,8 @@ static double max_abs(size_t n, const double x[]) {
 static void step_rk4(yoke_ode_rhs f, void* self, double t, double h, size_t n, double x[],
                      double work[]) {
   double *k = work, *sum = k + n, *stage = sum + n;
+
+  // k1 = f(t, x), weight 1
   f(self, t, x, k);
   memcpy(sum, k, n * sizeof *k);
 
@@ -76,9 +81,13 @@ static void step_rk4(yoke_ode_rhs f, void* self, double t, double h, size_t n, d
     f(self, t + 0.5 * h, stage, k);
     add_scaled(n, sum, 2.0, k, sum);
   }
+
+  // k4 = f(t + h, x + h k3), weight 1
   add_scaled(n, x, h, k, stage);
   f(self, t + h, stage, k);
   add_scaled(n, sum, 1.0, k, sum);
+
+  // x+ = x + h/6 (k1 + 2 k2 + 2 k3 + k4)
   add_scaled(n, x, h / 6.0, sum, x);
 }
 
@@ -88,17 +97,22 @@ static void step_rk4_second(yoke_ode_acceleration a, void* self, double t, doubl
   static const double reach[] = {0.5, 0.5, 1.0}, weight[] = {2.0, 2.0, 1.0};
   double *k = work, *sum_q = k + n, *sum_v = sum_q + n, *q_stage = sum_v + n,
          *v_stage = q_stage + n;
+
+  // slopes at the start: q' = v, v' = a(t, q, v)
   a(self, t, q, v, k);
   memcpy(sum_q, v, n * sizeof *v);
   memcpy(sum_v, k, n * sizeof *k);
   memcpy(v_stage, v, n * sizeof *v);
   for (int i = 0; i < 3; i++) {
+    // the positions of a stage use the velocities of the stage before, so q goes first
     add_scaled(n, q, reach[i] * h, v_stage, q_stage);
     add_scaled(n, v, reach[i] * h, k, v_stage);
     a(self, t + reach[i] * h, q_stage, v_stage, k);
     add_scaled(n, sum_q, weight[i], v_stage, sum_q);
     add_scaled(n, sum_v, weight[i], k, sum_v);
   }
+
+  // q+ = q + h/6 sum, v+ = v + h/6 sum
   add_scaled(n, q, h / 6.0, sum_q, q);
   add_scaled(n, v, h / 6.0, sum_v, v);
 }
@@ -131,6 +145,7 @@ static implicit implicit_lay(size_t n, void* self, double t, double h, double wo
 // out := g(z)
 static void implicit_apply(const implicit* p, const double z[], double out[]) {
   if (p->a != NULL) {
+    // q_end = q + h/2 (v + v+): the second-order form has unknowns v+ only
     for (size_t i = 0; i < p->n; i++) {
       p->q_end[i] = p->q[i] + p->half * (p->x[i] + z[i]);
     }
@@ -138,13 +153,17 @@ static void implicit_apply(const implicit* p, const double z[], double out[]) {
   } else {
     p->f(p->self, p->t_end, z, out);
   }
+
+  // g(z) = base + h/2 rate(t + h, z)
   add_scaled(p->n, p->base, p->half, out, out);
 }
 
 // The change dz of an iteration, relative to max(1, |x|); q changes by h/2 dz.
 static double implicit_change(const implicit* p) {
+  // relative to the state, absolute below 1: states near 0 need no relative digits
   double size = fmax(1.0, max_abs(p->n, p->z)), weight = 1.0;
   if (p->a != NULL) {
+    // dz of a velocity moves the position by h/2 dz: the larger of the two counts
     size = fmax(size, max_abs(p->n, p->q_end));
     weight = fmax(1.0, p->half);
   }
@@ -161,6 +180,7 @@ static void difference_matrix(const implicit* p) {
     const double delta = p->z[j] - z_j;
     implicit_apply(p, p->z, p->dz);
     p->z[j] = z_j;
+    // column j of I - dg/dz
     for (size_t i = 0; i < n; i++) {
       p->matrix[i * n + j] = (i == j ? 1.0 : 0.0) - (p->dz[i] - p->g[i]) / delta;
     }
@@ -191,6 +211,9 @@ static bool invert(const implicit* p) {
   for (size_t i = 0; i < n * n; i++) {
     p->inverse[i] = i % (n + 1) == 0 ? 1.0 : 0.0;
   }
+
+  // Gauss-Jordan: column k of the matrix becomes that of I, the same operations turn I into the
+  // inverse
   for (size_t k = 0; k < n; k++) {
     size_t best = k;
     for (size_t i = k + 1; i < n; i++) {
@@ -202,6 +225,7 @@ static bool invert(const implicit* p) {
     if (pivot == 0.0 || !yoke__is_finite(pivot)) {
       return false;
     }
+    // whole rows: left of column k the matrix has zeros, the inverse has not
     swap_rows(p->matrix, n, best, k);
     swap_rows(p->inverse, n, best, k);
     for (size_t j = 0; j < n; j++) {
@@ -225,6 +249,7 @@ static yoke_status iterate_fixed_point(const implicit* p, yoke_ode_corrector* c,
   while (c->n_iterations < limit) {
     implicit_apply(p, p->z, p->g);
     for (size_t i = 0; i < p->n; i++) {
+      // dz = g(z) - z
       p->dz[i] = p->g[i] - p->z[i];
       p->z[i] = p->g[i];
     }
@@ -236,6 +261,7 @@ static yoke_status iterate_fixed_point(const implicit* p, yoke_ode_corrector* c,
     if (!yoke__is_finite(change)) {
       return YOKE_DIVERGED;
     }
+    // with contraction rate q the change after m more iterations is change q^m
     if (c->kind == YOKE_ODE_CORRECT_AUTO && c->n_iterations > 1) {
       const double ratio = change / previous;
       if (ratio >= 1.0 || change * pow(ratio, limit - c->n_iterations) > tolerance) {
@@ -259,6 +285,8 @@ static yoke_status iterate_newton(const implicit* p, yoke_ode_corrector* c, int 
       return YOKE_DIVERGED;
     }
     if (is_matrix_wanted) {
+      // simplified Newton: the matrix of the first iterate serves until it contracts by less than
+      // 10
       difference_matrix(p);
       c->n_jacobians++;
       if (!invert(p)) {
@@ -270,6 +298,7 @@ static yoke_status iterate_newton(const implicit* p, yoke_ode_corrector* c, int 
     for (size_t i = 0; i < p->n; i++) {
       p->g[i] -= p->z[i];
     }
+    // dz = (I - dg/dz)^-1 (g(z) - z)
     for (size_t i = 0; i < p->n; i++) {
       p->dz[i] = 0.0;
       for (size_t j = 0; j < p->n; j++) {
@@ -285,6 +314,7 @@ static yoke_status iterate_newton(const implicit* p, yoke_ode_corrector* c, int 
     if (!yoke__is_finite(change)) {
       return YOKE_DIVERGED;
     }
+    // the change fell by less than a factor of ten: new matrix
     is_matrix_wanted = previous > 0.0 && change > slow * previous;
     previous = change;
   }
@@ -298,6 +328,7 @@ static yoke_status implicit_solve(const implicit* p, double h, yoke_ode_correcto
   c->n_iterations = 0;
   c->n_jacobians = 0;
 
+  // base = x + h/2 rate(t, x); predictor z = x + h rate(t, x)
   // fixed point from the Euler step
   add_scaled(p->n, p->x, p->half, p->z, p->base);
   add_scaled(p->n, p->x, h, p->z, p->z);
@@ -328,6 +359,7 @@ yoke_status yoke__ode_step(yoke_ode_method method, yoke_ode_rhs f, void* self, d
     implicit p = implicit_lay(n, self, t, h, work);
     p.f = f;
     p.x = x;
+    // rate at the start, kept in z until the solver takes it
     f(self, t, x, p.z);
     const yoke_status status = implicit_solve(&p, h, corrector != NULL ? corrector : &defaults);
     memcpy(x, p.z, n * sizeof *x);
@@ -346,10 +378,12 @@ yoke_status yoke__ode_step2(yoke_ode_method method, yoke_ode_acceleration a, voi
   case YOKE_ODE_EULER:
     a(self, t, q, v, work);
     add_scaled(n, q, h, v, q);
+    // explicit Euler: q with the old v
     add_scaled(n, v, h, work, v);
     return YOKE_OK;
   case YOKE_ODE_SEMI_IMPLICIT_EULER:
     a(self, t, q, v, work);
+    // symplectic: v first, q with the new v
     add_scaled(n, v, h, work, v);
     add_scaled(n, q, h, v, q);
     return YOKE_OK;
@@ -362,8 +396,10 @@ yoke_status yoke__ode_step2(yoke_ode_method method, yoke_ode_acceleration a, voi
     p.a = a;
     p.q = q;
     p.x = v;
+    // acceleration at the start, kept in z
     a(self, t, q, v, p.z);
     const yoke_status status = implicit_solve(&p, h, corrector != NULL ? corrector : &defaults);
+    // q+ = q + h/2 (v + v+)
     for (size_t i = 0; i < n; i++) {
       q[i] += p.half * (v[i] + p.z[i]);
     }
