@@ -55,6 +55,7 @@ void yoke__correction_start(yoke_correction* c, const yoke_correction_settings* 
   *c = (yoke_correction){
       .settings = *settings,
       .corr = memory,
+      // k tau v is 2 mu times the change of an action that follows its rate directly
       .clip_gain = (settings->is_clip_needed ? 2 * settings->mu : 1) * settings->gamma,
       .is_single = n == 1 && settings->is_enabled,
   };
@@ -83,10 +84,12 @@ void yoke__correction_jump(yoke_correction* c) {
 
 // Books what the last step's correction left over. rate: at the end of that step.
 static void close_step(yoke_correction* c, double h, const double rate[]) {
+  // dE*_old + (corr_old . A) H: what the last correction was to remove, and what it did
   const double missed = c->step_energy + yoke__bond_dot(c->monitor.n, c->corr, rate) * h;
   const double limit = c->settings.max_energy;
   const double sum = c->accumulated + missed;
   if (yoke__is_finite(sum)) {
+    // beyond the bound the rest is counted as made and never removed
     c->accumulated = fabs(sum) > limit ? copysign(limit, sum) : sum;
     c->unbooked += sum - c->accumulated;
   }
@@ -94,6 +97,7 @@ static void close_step(yoke_correction* c, double h, const double rate[]) {
 
 // The gate and its hold; true if this step is suspended.
 static bool pass_gate(yoke_correction* c) {
+  // rho above the gate: outside the range in which dE = mu dP H holds
   const bool is_gated = c->monitor.rho > c->settings.gate;
   if (is_gated) {
     c->hold = c->settings.n_hold;
@@ -112,7 +116,10 @@ static void suspend(yoke_correction* c, bool is_suspended) {
 
 // Energy and action change of the step that ended.
 static void book_step(yoke_correction* c, double h) {
+  // decaying peak of |B_k+1 - B_k|
   const double old_peak = c->change_peak * c->monitor.peak_decay;
+
+  // dE* = mu dP~ H [J]
   const double energy = c->settings.mu * c->monitor.power_smooth * h;
   if (c->is_suspended) {
     c->step_energy = 0;
@@ -136,12 +143,18 @@ static void set_correction(yoke_correction* c, double h, const double rate[]) {
   const size_t n = c->monitor.n;
   const double size = yoke__bond_distance(n, rate, NULL);
   const bool is_small = size <= s->min_rate * c->monitor.rate_peak || size < s->min_rate_abs;
+
+  // b = -(dE* + k_i E_acc) / (|A| H)
   double b = -(c->step_energy + s->k_i * c->accumulated) / (size * h);
+
+  // near |A| = 0 a finite energy would need an infinite action
   if (is_small || !yoke__is_finite(b)) {
     c->counts.n_skips++;
     return;
   }
   const double clip = clip_of(c);
+
+  // clipped to the size of what extrapolation can miss: more would be an artefact
   if (fabs(b) > clip) {
     b = copysign(clip, b);
     c->counts.n_clips++;
@@ -154,6 +167,7 @@ static void set_correction(yoke_correction* c, double h, const double rate[]) {
 
 // A step without samples: the last correction is closed, no other begins.
 static void pass_lost_step(yoke_correction* c, double h) {
+  // the last good rate stands for the one that was lost
   close_step(c, h, c->monitor.rate);
   c->step_energy = 0;
   c->change_peak *= c->monitor.peak_decay;
@@ -167,6 +181,8 @@ static void pass_lost_step(yoke_correction* c, double h) {
 static inline bool correct_one(yoke_correction* c, double h_last, double h_next, double rate) {
   const yoke_correction_settings* s = &c->settings;
   const yoke_monitor* m = &c->monitor;
+
+  // E_acc + dE*_old + corr_old A H, then dE* = mu dP~ H, as in close_step and book_step
   const double sum = c->accumulated + (c->step_energy + c->corr[0] * rate * h_last);
   const double smooth = m->power_smooth, energy = s->mu * smooth * h_last;
   const double size = fabs(rate);
@@ -176,6 +192,8 @@ static inline bool correct_one(yoke_correction* c, double h_last, double h_next,
       size <= s->min_rate * m->rate_peak || size < s->min_rate_abs) {
     return false;
   }
+
+  // from here on nothing can fail: state is only changed now
   c->residual += smooth * h_last;
   if (m->rho > RHO_VALID) {
     c->counts.n_outside++;
@@ -202,12 +220,16 @@ static YOKE_NOINLINE void act(yoke_correction* c, double h_last, double h_next,
     pass_lost_step(c, h_last);
     return;
   }
+
+  // meters go on while the correction is suspended
   c->residual += c->monitor.power_smooth * h_last;
   c->counts.n_outside += c->monitor.rho > RHO_VALID;
 
   suspend(c, pass_gate(c));
   c->is_jump = false;
   c->is_usual = c->is_single && !c->is_suspended;
+
+  // order of the source: close the last step, book this one, then correct
   close_step(c, h_last, rate);
   book_step(c, h_last);
   c->counts.n_gates += c->is_suspended;

@@ -40,6 +40,8 @@ static void begin(yoke_monitor* m, const double action[], const double rate[]) {
     return;
   }
   keep_samples(m, action, rate);
+
+  // B_off starts at the first action or at 0
   for (size_t i = 0; i < m->n; i++) {
     m->offset[i] = m->settings.offset_gain * action[i];
   }
@@ -63,6 +65,7 @@ void yoke__monitor_start(yoke_monitor* monitor, const yoke_monitor_settings* set
 static void set_step(yoke_monitor* m, double h) {
   if (h != m->h && h >= 0) {
     m->h = h;
+    // exp(-h / T_pk), and h / T_off up to 1, where the offset is the last action
     m->peak_decay = exp(-h / m->settings.peak_time);
     m->offset_share = fmin(h / m->settings.offset_time, 1);
   }
@@ -75,6 +78,7 @@ void yoke__monitor_set_times(yoke_monitor* monitor, double peak_time, double off
 }
 
 static void set_peaks(yoke_monitor* m, double rate_size, double action_size) {
+  // max of the decayed peak and of this sample
   const double rate_old = m->rate_peak * m->peak_decay;
   const double action_old = m->action_peak * m->peak_decay;
   m->rate_peak = rate_size > rate_old ? rate_size : rate_old;
@@ -89,8 +93,10 @@ static outcome compare(const yoke_monitor* m, const double held[], const double 
     const double offset = m->offset[i];
     double power = 0, smooth = 0;
     if (held != NULL) {
+      // partner held: dP = (B(held) - B(new)) A
       power = (held[i] - action[i]) * rate[i];
     } else {
+      // dP = B_k A_k+1 - B_k+1 A_k; the same with B - B_off for dP~
       power = m->action[i] * rate[i] - action[i] * m->rate[i];
       smooth = (m->action[i] - offset) * rate[i] - (action[i] - offset) * m->rate[i];
     }
@@ -107,6 +113,7 @@ static outcome compare(const yoke_monitor* m, const double held[], const double 
 }
 
 void yoke__monitor_miss(yoke_monitor* monitor, double h) {
+  // peaks decay through a lost step as through any other
   set_step(monitor, h);
   set_peaks(monitor, 0, 0);
   monitor->power = monitor->power_smooth = monitor->rho = monitor->change = 0;
@@ -145,13 +152,19 @@ static void update(yoke_monitor* m, double h, const double held[], const double 
   }
   set_step(m, h);
   set_peaks(m, o.rate_size, o.action_size);
+
+  // below 1e-12 of the offset a change of the action is rounding of that offset
   const double rest = YOKE_MONITOR_REST * yoke__bond_distance(m->n, m->offset, NULL);
   const double scale = m->action_peak > rest ? m->action_peak * m->rate_peak : 0;
+
+  // rho = |dP~| / (F_pk A_pk), dimensionless
   const double rho = scale > 0 ? fabs(o.power_smooth) / scale : 0;
   m->rho = yoke__is_finite(rho) ? rho : 0;
   m->power = o.power;
   m->power_smooth = o.power_smooth;
   m->change = o.change;
+
+  // B_off += (h / T_off) (B - B_off), after all else has used the old one
   for (size_t i = 0; i < m->n; i++) {
     m->offset[i] += m->offset_share * (action[i] - m->offset[i]);
   }

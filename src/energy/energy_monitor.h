@@ -59,8 +59,12 @@ void yoke__monitor_update_held(yoke_monitor* monitor, double h, const double hel
 static inline bool yoke__monitor_update_one(yoke_monitor* m, double h, double action, double rate) {
   double* kept = m->action;  // action, rate and offset of one component lie side by side
   const double b = kept[0], a = kept[1], offset = kept[2], swing = action - offset;
+
+  // dP = B_k A_k+1 - B_k+1 A_k, then the same from B - B_off
   const double power = b * rate - action * a;
   const double smooth = (b - offset) * rate - swing * a;
+
+  // decayed peaks of |A| and |B - B_off|
   const double rate_old = m->rate_peak * m->peak_decay, rate_size = fabs(rate);
   const double action_old = m->action_peak * m->peak_decay, action_size = fabs(swing);
   const double rate_peak = rate_size > rate_old ? rate_size : rate_old;
@@ -68,6 +72,8 @@ static inline bool yoke__monitor_update_one(yoke_monitor* m, double h, double ac
   const double scale = action_peak * rate_peak;
   // at rest under a static load rho would compare rounding errors
   const bool is_moving = action_peak > YOKE_MONITOR_REST * fabs(offset) && scale > 0;
+
+  // rho = |dP~| / (F_pk A_pk)
   const double rho = is_moving ? fabs(smooth) / scale : 0;
   // a value that is not finite spoils the first of these; without samples some are missed
   if (!(fabs(power + rho) <= DBL_MAX) || h != m->h || m->n_missed > 0) {

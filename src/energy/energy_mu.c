@@ -21,11 +21,13 @@
 
 // Share of the interval that one call of a unit takes.
 static double call_share(double step, double interval) {
+  // a unit called once per exchange takes the whole interval
   return step > 0 && step < interval ? step / interval : 1;
 }
 
 // Age of what is held while a unit is called several times.
 static double held_age(double share, int order) {
+  // a value held for n calls is on average (1 - 1/n) / 2 of the interval older than a straight line
   return order == 0 ? (1 - share) / 2 : 0;
 }
 
@@ -35,6 +37,7 @@ static double sending_age(const yoke_mu_case* c, double share) {
     return 0;
   }
   if (c->has_feedthrough) {
+    // extrapolated, the rate is as old as the start of the last call
     return c->order_rate == 0 ? 1 : share;
   }
   return held_age(share, c->order_rate);
@@ -45,6 +48,8 @@ double yoke__energy_mu(const yoke_mu_case* c) {
   if (!(H > 0 && yoke__is_finite(H))) {
     return (double)NAN;
   }
+
+  // tau / H with the partner held, tau / (2 H) with samples
   const double hold = held_age(call_share(c->step_rate, H), c->order_action);
   if (c->is_partner_held) {
     return hold + c->delay_action / H;

@@ -8,6 +8,7 @@ typedef struct yoke_sum {
 } yoke_sum;
 
 static inline void yoke__sum_add(yoke_sum* sum, double x) {
+  // two-sum: high + x = s + (exact rounding error), which goes to low
   const double s = sum->high + x;
   const double part = s - sum->high;
   sum->low += (sum->high - (s - part)) + (x - part);

@@ -41,8 +41,10 @@ void yoke__ter_add(yoke_ter* ter, double dt, size_t n, const yoke_ter_sample* sa
   }
   means m = {.power = yoke__ter_power(n, sample)};
   for (size_t i = 0; i < n; i++) {
+    // d_e = e_in - e_out, d_f = f_in - f_out
     const double d_e = sample->e_in[i] - sample->e_out[i];
     const double d_f = sample->f_in[i] - sample->f_out[i];
+    // passed = e_in . f_in; parts e_out . d_f and d_e . f_out
     m.passed += sample->e_in[i] * sample->f_in[i];
     m.flow += sample->e_out[i] * d_f;
     m.effort += d_e * sample->f_out[i];
@@ -68,12 +70,15 @@ static double integrate(const double c[3], double a, double b) {
 
 // Roots of the parabola inside (0, 1), in order; their number.
 static size_t find_roots(const double c[3], double roots[2]) {
+  // discriminant c1^2 - 4 c2 c0
   const double disc = c[1] * c[1] - 4 * c[2] * c[0];
   if (!(disc > 0)) {
     return 0;  // none, or one that only touches
   }
   // the sum without cancellation gives one root, the product the other
   const double q = -(c[1] + copysign(sqrt(disc), c[1])) / 2;
+
+  // x1 = q / c2, x2 = c0 / q; c2 = 0 gives an infinite root, which lies outside
   const double candidates[2] = {q / c[2], c[0] / q};
   size_t n = 0;
   for (size_t i = 0; i < 2; i++) {
@@ -81,6 +86,8 @@ static size_t find_roots(const double c[3], double roots[2]) {
       roots[n++] = candidates[i];
     }
   }
+
+  // in ascending order
   if (n == 2 && roots[1] < roots[0]) {
     const double swap = roots[0];
     roots[0] = roots[1];
@@ -98,6 +105,8 @@ double yoke__ter_integrate_magnitude(const double c[3]) {
   const double scaled[3] = {c[0] / largest, c[1] / largest, c[2] / largest};
   double ends[2], sum = 0, a = 0;
   const size_t n = find_roots(scaled, ends);
+
+  // pieces between the roots: the sign of dP is constant in each
   for (size_t i = 0; i <= n; i++) {
     const double b = i < n ? ends[i] : 1;
     sum += fabs(integrate(scaled, a, b));
@@ -110,6 +119,8 @@ double yoke__ter_integrate_magnitude(const double c[3]) {
 static void multiply_lines(double a_left, double a_right, double b_left, double b_right,
                            double sign, double c[3]) {
   const double da = a_right - a_left, db = b_right - b_left;
+
+  // (a + s da)(b + s db) = a b + s (a db + da b) + s^2 da db
   c[0] += sign * (a_left * b_left);
   c[1] += sign * (a_left * db + da * b_left);
   c[2] += sign * (da * db);
@@ -126,8 +137,12 @@ static double mean_length(double a_a, double a_g, double g_g) {
   if (!(g > 0)) {
     return a;
   }
+
+  // |a + s g|^2 = (x0 + s |g|)^2 + p^2 with x0 = a.g / |g|
   const double x0 = a_g / g, x1 = x0 + g;
   const double p = sqrt(fmax(a_a - x0 * x0, 0));
+
+  // integral of sqrt(x^2 + p^2) = (x sqrt(x^2 + p^2) + p^2 asinh(x / p)) / 2
   const double area = x1 * hypot(x1, p) - x0 * hypot(x0, p);
   return (area + (p > 0 ? p * p * (asinh(x1 / p) - asinh(x0 / p)) : 0)) / (2 * g);
 }
@@ -138,6 +153,7 @@ typedef struct defect {
 } defect;
 
 static void add_defect(defect* d, double left, double right) {
+  // products a.a, a.g, g.g of the start a and the change g
   const double g = right - left;
   d->a_a += left * left;
   d->a_g += left * g;
@@ -164,6 +180,7 @@ void yoke__ter_add_linear(yoke_ter* ter, double dt, size_t n, const yoke_ter_sam
     e_right = e_in1 - e_out1;
     f_left = f_in0 - f_out0;
     f_right = f_in1 - f_out1;
+    // power = e_in f_out - f_in e_out along the lines
     multiply_lines(e_in0, e_in1, f_out0, f_out1, 1, power);
     multiply_lines(f_in0, f_in1, e_out0, e_out1, -1, power);
     multiply_lines(e_in0, e_in1, f_in0, f_in1, 1, passed);

@@ -69,6 +69,7 @@ static inline void yoke__ter_add_means(yoke_ter* ter, double dt, double power, d
 // An interval of dt [s] in which all four are constant, for one component.
 static inline void yoke__ter_add_one(yoke_ter* ter, double dt, double e_in, double f_out,
                                      double f_in, double e_out) {
+  // d_e and d_f of held signals are constant over the interval
   const double d_e = e_in - e_out, d_f = f_in - f_out;
   const double power = e_in * f_out - f_in * e_out, passed = e_in * f_in;
   yoke__ter_add_means(ter, dt, power, fabs(power), passed, fabs(passed), fabs(e_out * d_f),

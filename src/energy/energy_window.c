@@ -24,6 +24,7 @@ void yoke__window_set_length(yoke_window* window, double length) {
 }
 
 static void add_share(yoke_window* w, double share, const double values[]) {
+  // shared out by time
   for (size_t i = 0; i < N; i++) {
     const double x = values[i] * share;
     w->hand[i] += yoke__is_finite(x) ? x : 0;
@@ -38,6 +39,7 @@ static void add_up(yoke_window* w) {
 
 // a round is over: sums from each of its parts to its end
 static void next_round(yoke_window* w) {
+  // rest[p] = sum of the parts p .. 63 of the round that is over
   for (size_t p = N_PARTS; p-- > 0;) {
     for (size_t i = 0; i < N; i++) {
       w->rest[p][i] = w->rest[p + 1][i] + w->parts[p][i];
@@ -58,6 +60,8 @@ static void next_part(yoke_window* w) {
   if (++w->at == N_PARTS) {
     next_round(w);
   }
+
+  // parts of the old round that are still inside the window, and those of the new one
   for (size_t i = 0; i < N; i++) {
     w->full[i] = w->rest[w->at][i] + w->round[i];
   }
@@ -70,6 +74,8 @@ void yoke__window_add(yoke_window* window, double dt, const double values[]) {
     add_up(window);
     return;
   }
+
+  // without room dt is cut at the ends of parts
   if (!(dt > 0 && window->filled + dt >= window->part)) {
     // the usual case: room in the part in hand
     add_share(window, 1, values);
@@ -78,6 +84,7 @@ void yoke__window_add(yoke_window* window, double dt, const double values[]) {
     return;
   }
   // of a very long interval only the last window counts
+  // two parts more than a window: everything before has left it
   double left = fmin(dt, window->part * (N_PARTS + 2));
   while (window->filled + left >= window->part) {
     // below 0 where the window has become shorter
