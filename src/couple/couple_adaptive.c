@@ -193,6 +193,7 @@ static double named_value(const adaptive* self, size_t key, size_t signal, const
 
 // The exchange at which a sample was true. Ages count in whole exchanges.
 static int64_t true_at(const adaptive* self, const yoke_coupling_moment* now, size_t signal) {
+  // an age beyond 1e9 exchanges: the sample was never true
   const double age = now->ages == NULL ? 0 : now->ages[signal] / self->interval;
   return age < 1e9 ? now->k - llround(age) : INT64_MIN;
 }
@@ -206,6 +207,7 @@ static void adaptive_observe(void* memory, const yoke_coupling_moment* now, cons
     announced* next = &announced_of(self)[i];
     const double u = named_value(self, REGRESSOR, i, y), x = named_value(self, DISPLACEMENT, i, y);
     const bool is_due = now->is_due == NULL || now->is_due[i];
+    // what is known without delay comes first, then the sample that arrives
     if (now->k > 0) {
       yoke__adaptive_begin(way, now->k, u, x);
     } else if (is_due) {
@@ -225,6 +227,8 @@ static void adaptive_observe(void* memory, const yoke_coupling_moment* now, cons
 static void adaptive_input(void* memory, size_t sink, double tau, double u[]) {
   adaptive* self = memory;
   const size_t first = self->sinks[sink].first, n = self->sinks[sink].n;
+
+  // tau beyond the interval: the line ends at the next prediction
   const double s = fmin(tau / self->interval, 1);
   for (size_t i = 0; i < n; i++) {
     u[i] = yoke__adaptive_input(&ways_of(self)[first + i], s);
@@ -247,6 +251,8 @@ static void adaptive_reset(void* memory, yoke_coupling_reset reason, const bool 
 static double share(const yoke_adaptive* way, double sum) {
   const double n = (double)way->state->counts.n_compared;
   const double range = way->arx.state->high - way->arx.state->low;
+
+  // sqrt(mean square) over the range of the samples
   return n > 0 && range > 0 ? sqrt(sum / n) / range : 0;
 }
 

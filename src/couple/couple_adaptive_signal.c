@@ -46,6 +46,7 @@ static void lay(yoke_adaptive* a, yoke_pieces* pieces) {
 }
 
 static double correction_of(const yoke_adaptive_setup* setup) {
+  // stability limit of D_{m+1} = D_m - kappa D_{m-nd}: kappa < 2 sin(pi / (4 nd + 2))
   const double critical = 2 * sin(PI / (4 * (double)setup->delay + 2));
   return fmin(setup->correction, critical / 2);
 }
@@ -79,6 +80,7 @@ static inline double* at(const yoke_adaptive* a, double ring[], int64_t k) {
 static void give(yoke_adaptive* a, int64_t k, yoke_adaptive_pair pair) {
   a->state->given = pair;
   // a line is held during each call of the unit
+  // mean of tau / H over n calls: (n - 1) / (2 n)
   const double n = (double)a->setup.n_calls;
   const double mean = a->setup.is_line ? (n - 1) / (2 * n) : 0;
   *at(a, a->integral, k) = a->setup.interval * (pair.now + mean * (pair.next - pair.now));
@@ -87,10 +89,14 @@ static void give(yoke_adaptive* a, int64_t k, yoke_adaptive_pair pair) {
 // D after exchange k: the sending end knows the displacement up to now, the receiving one up to what has arrived.
 static void compare_displacement(yoke_adaptive* a, int64_t k) {
   yoke_adaptive_state* s = a->state;
+
+  // newest interval whose displacement is known at this end
   const int64_t j = a->setup.is_sender ? k : k - a->setup.delay;
   if (!a->setup.has_displacement || k < a->setup.delay + SETTLE || j < 1) {
     return;
   }
+
+  // integral delivered less the true displacement
   const double error = *at(a, a->integral, j - 1) - (*at(a, a->x, j) - *at(a, a->x, j - 1));
   if (yoke__is_finite(error)) {
     s->D += error;
@@ -102,6 +108,9 @@ static void compare_displacement(yoke_adaptive* a, int64_t k) {
 
 static void weigh(yoke_adaptive* a, int64_t k, int64_t steps) {
   yoke_adaptive_state* s = a->state;
+
+  // weight rises only with enough samples, a model better than holding, and a gap that is not too
+  // long
   const bool is_used = k > a->setup.warm_up && yoke__arx_is_ready(&a->arx) && !s->is_worse &&
                        steps <= a->setup.delay + BRIDGE - FADE;
   s->weight = fmin(fmax(s->weight + (is_used ? 1.0 : -1.0) / FADE, 0), 1);
@@ -118,6 +127,8 @@ static yoke_adaptive_pair foretell(yoke_adaptive* a, int64_t k, int64_t target) 
   yoke_adaptive_state* s = a->state;
   compare_displacement(a, k);
   yoke_adaptive_pair pair = {s->value, s->value};
+
+  // steps from the newest sample to the exchange at which the number is used
   const int64_t steps = target - s->last;
   weigh(a, k, steps);
   if (s->last >= 0 && steps <= a->setup.delay + BRIDGE) {
@@ -125,6 +136,7 @@ static yoke_adaptive_pair foretell(yoke_adaptive* a, int64_t k, int64_t target) 
     yoke__arx_ahead_start(&a->arx, &ahead);
     for (int64_t i = 0; i <= steps; i++) {
       pair.now = ahead.y[0];
+      // regressor beyond the present: held
       const int64_t known = s->last + i < k ? s->last + i : k;
       pair.next = yoke__arx_ahead_step(&a->arx, &ahead, *at(a, a->u, known));
     }
@@ -133,9 +145,12 @@ static yoke_adaptive_pair foretell(yoke_adaptive* a, int64_t k, int64_t target) 
     } else {
       remember(a, target + 1, pair.next);
     }
+    // blend of held sample and model: v + w (v^ - v)
     pair.now = s->value + s->weight * (pair.now - s->value);
     pair.next = s->value + s->weight * (pair.next - s->value);
   }
+
+  // kappa D / Dt is taken back per exchange
   const double back = a->setup.correction * s->D / a->setup.interval;
   return (yoke_adaptive_pair){pair.now - back, pair.next - back};
 }
@@ -150,14 +165,20 @@ static void judge(yoke_adaptive* a, int64_t k, double y) {
   if (!yoke__is_finite(model) || k <= a->setup.warm_up) {
     return;
   }
+
+  // squared errors with a memory of 20 exchanges
   s->e_model = RECENT * s->e_model + model * model;
   s->e_held = RECENT * s->e_held + held * held;
   s->counts.model += model * model;
   s->counts.held += held * held;
   s->counts.n_compared++;
+
+  // what errors of half the range add up to in this memory
   const double range = a->arx.state->high - a->arx.state->low;
   const double tolerated = TOLERATED * TOLERATED * range * range / (1 - RECENT);
   const bool was_worse = s->is_worse;
+
+  // hysteresis: worse from four times the error of holding on, good again from once
   s->is_worse = s->e_model > (was_worse ? 1 : WORSE) * s->e_held + (was_worse ? 0 : tolerated);
   s->counts.n_fallbacks += s->is_worse && !was_worse;
 }
@@ -177,6 +198,8 @@ static void learn(yoke_adaptive* a, const yoke_adaptive_sample* sample, int64_t 
   if (!sample->is_known || j < 0 || !yoke__is_finite(sample->y)) {
     return;
   }
+
+  // older than the newest, or older than the bridge can reach
   if (j <= s->last || k - j > a->setup.delay + BRIDGE) {
     s->counts.n_ignored++;
     return;
@@ -184,6 +207,7 @@ static void learn(yoke_adaptive* a, const yoke_adaptive_sample* sample, int64_t 
   if (sample->is_jump || s->last < 0 || j - s->last > BRIDGE) {
     begin_anew(a, sample->y);
   } else {
+    // gaps are filled by the model itself, without learning
     for (int64_t i = s->last + 1; i < j; i++) {
       yoke__arx_skip(&a->arx, *at(a, a->u, i - 1));
     }

@@ -84,12 +84,14 @@ static inline int highest(const automatic* self, const auto_signal* s, size_t i)
 
 // What the orders foretold for now, against what came. n: how many of them could.
 static void compare(auto_signal* s, int n, double y) {
+  // order c foretells u + d1 + .. + d_c (s = 1)
   double foretold = s->p.u;
   const double steps[N_ORDERS] = {0, s->p.d1, s->p.d2};
   for (int c = 0; c < n && c < N_ORDERS; c++) {
     foretold += steps[c];
     const double e = y - foretold;
     // the order c is compared for the first time after c + 1 samples
+    // E_c = 0.8 E_c + 0.2 e^2
     const double E = s->p.n_samples == c + 1 ? e * e : KEPT * s->E[c] + (1 - KEPT) * e * e;
     s->E[c] = E < MOST ? E : MOST;
   }
@@ -97,6 +99,8 @@ static void compare(auto_signal* s, int n, double y) {
 
 static void spread(auto_signal* s, double y) {
   s->n_seen = s->n_seen < WINDOW ? s->n_seen + 1 : WINDOW;
+
+  // running mean and variance with weight 1 / n, n at most 500
   const double w = 1 / (double)s->n_seen, distance = y - s->mean;
   s->mean += w * distance;
   const double variance = s->variance + w * (distance * (y - s->mean) - s->variance);
@@ -104,11 +108,14 @@ static void spread(auto_signal* s, double y) {
 }
 
 static int choose(const auto_signal* s, int n_compared, int most) {
+  // the highest order whose mean square error is below 9 % of the variance
   for (int c = most; c > 0; c--) {
     if (c >= n_compared || s->E[c] <= SPREAD * s->variance) {
       return c;
     }
   }
+
+  // none: the least error
   int best = 0;
   for (int c = 1; c <= most; c++) {
     best = s->E[c] < s->E[best] ? c : best;
@@ -123,6 +130,7 @@ static void auto_observe(void* memory, const yoke_coupling_moment* now, const do
   automatic* self = memory;
   auto_signal* s = signals_of(self);
   for (size_t i = 0; i < self->n_signals; i++, s++) {
+    // orders 0 .. highest had enough samples to foretell this one
     const int n_compared = highest(self, s, i) + 1;
     compare(s, n_compared, y[i]);
     spread(s, y[i]);
@@ -167,6 +175,7 @@ static void auto_input_derivatives(void* memory, size_t sink, double tau, int or
 
 // Held from this exchange on. The orders go on being compared.
 static void fall_back(auto_signal* s) {
+  // 20, 40, 80, ... exchanges
   s->n_held = (int64_t)FALLBACK << s->n_fallbacks;
   s->n_fallbacks += s->n_fallbacks < MOST_FALLBACKS;
   s->order = 0;

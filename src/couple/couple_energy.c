@@ -161,6 +161,8 @@ static yoke_status energy_prepare(void* memory, const yoke_coupling_setup* setup
       .settings = read_settings(setup->parameters, setup->bond->mu),
       .correction = {.corr = numbers + 2 * setup->n_signals},  // 0 before the first samples
   };
+
+  // from SI to the units of the signal
   for (size_t i = 0; i < setup->n_signals; i++) {
     self->inverse[i] = 1 / setup->bond->scale[i];
   }
@@ -179,6 +181,8 @@ static void correct(energy* self, const yoke_coupling_moment* now, const double 
     self->has_begun = true;
     return;
   }
+
+  // 0 stands for equal intervals
   const double h_last = now->h_last > 0 ? now->h_last : self->interval;
   const double h_next = now->h_next > 0 ? now->h_next : self->interval;
   yoke__correction_update(&self->correction, h_last, h_next, action, rate);
@@ -193,6 +197,8 @@ static inline void observe_held(energy* self, const yoke_coupling_moment* now, c
 static YOKE_NOINLINE void observe_any(energy* self, const yoke_coupling_moment* now,
                                       const double y[]) {
   const size_t n = self->n_signals;
+
+  // y: n signals, then n actions and n rates of the probes
   correct(self, now, y + n, y + 2 * n);
   for (size_t i = 0; i < n; i++) {
     yoke__polynomial_observe(&self->signals[i], y[i]);
@@ -204,6 +210,8 @@ static void energy_observe(void* memory, const yoke_coupling_moment* now, const 
                            const double u_applied[]) {
   (void)u_applied;
   energy* self = memory;
+
+  // all usual: the short way
   if (self->is_held && self->has_begun && now->k > 0 && now->h_last > 0 && now->h_next > 0) {
     observe_held(self, now, y);
   } else {
@@ -219,6 +227,7 @@ static inline double add(double u, double added) {
 static void energy_input(void* memory, size_t sink, double tau, double u[]) {
   const energy* self = memory;
   if (self->is_held) {
+    // u = u_k + corr / scale
     u[0] = add(self->signals->u, self->correction.corr[0] * self->inverse[0]);
     return;
   }

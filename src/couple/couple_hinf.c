@@ -113,6 +113,8 @@ static yoke_status find_delay(const yoke_coupling_setup* setup, double* delay,
 static yoke_status redesign(yoke_synth_settings settings, const yoke_coupling_setup* setup,
                             double delay, yoke_synth_design* design, const yoke_sink* sink) {
   const double step = setup->sinks[0].step;
+
+  // filters scale with the times: a frequency in cycles per interval stays what it is
   const double by_interval = settings.interval / setup->interval, by_step = settings.step / step;
   if (settings.recipe == YOKE_RECIPE_GENERAL) {
     settings.smoother_hz *= fmin(by_interval, by_step);
@@ -155,6 +157,8 @@ static yoke_status find_element(const yoke_coupling_setup* setup, yoke_synth_des
     YOKE_TRY(yoke__synth_element_check_times(design, setup->interval, setup->sinks[s].step,
                                              "the receiving unit", sink));
   }
+
+  // 1e-9 of an interval is rounding of the file
   if (fabs(design->settings.delay - delay) > 1e-9 * setup->interval) {
     return yoke_fail(sink, YOKE_BAD_INPUT,
                      "the element is for a delay of %g s, that of the connection is %g s: design "
@@ -194,6 +198,8 @@ static yoke_status hinf_prepare(void* memory, const yoke_coupling_setup* setup,
   self->n_calls = llround(setup->interval / self->step);
   self->noise_gain = yoke__synth_noise_gain(&self->design.element);
   size_t at = 0;
+
+  // numbers on their way: one ring of `delay` places per signal
   for (size_t i = 0; i < self->n_signals; i++) {
     signals_of(self)[i].underway = at;
     at += self->delays == NULL ? 0 : (size_t)self->delays[i];
@@ -205,6 +211,7 @@ static yoke_status hinf_prepare(void* memory, const yoke_coupling_setup* setup,
 
 // The smoother takes the steps before m with what is held.
 static inline void advance(const hinf* self, hinf_signal* s, int64_t m) {
+  // one step per call of the unit, however often the input is asked
   for (; s->at < m; s->at++) {
     yoke__synth_smoother_step(&self->design.element, &s->smoother, s->held);
   }
@@ -216,6 +223,8 @@ static void start(hinf* self, hinf_signal* s, size_t i, double y) {
   yoke__synth_smoother_start(element, y, &s->smoother);
   s->sent = s->held = y;
   s->k = s->at = 0;
+
+  // a delay line filled with the first value: at rest
   for (int64_t d = 0; self->delays != NULL && d < self->delays[i]; d++) {
     underway_of(self)[s->underway + (size_t)d] = y;
   }
@@ -223,6 +232,7 @@ static void start(hinf* self, hinf_signal* s, size_t i, double y) {
 
 // Exchange k reaches the receiver with v.
 static inline void receive(const hinf* self, hinf_signal* s, int64_t k, double v) {
+  // the smoother first finishes the interval before with the old value
   advance(self, s, k * self->n_calls);
   s->held = v;
   s->k = k;
@@ -263,8 +273,10 @@ static void hinf_observe(void* memory, const yoke_coupling_moment* now, const do
       }
       continue;
     }
+    // ring of `delay` places: what was put in `delay` exchanges ago
     double* underway =
         delay > 0 ? &underway_of(self)[s->underway + (size_t)(now->k % delay)] : NULL;
+    // with a delay the number that arrives now was sent before: received first
     if (underway != NULL && s->k < now->k) {
       receive(self, s, now->k, *underway);
     }
@@ -286,6 +298,8 @@ static void hinf_observe(void* memory, const yoke_coupling_moment* now, const do
 // What a noisy signal does to the lead is told at the end.
 static inline void watch(hinf_signal* s, double y) {
   double d = y;
+
+  // fourth backward difference: polynomials of degree 3 drop out, noise grows by sqrt(70)
   for (int i = 0; i < N_DIFFERENCE; i++) {
     const double last = s->past[i];
     s->past[i] = d;
@@ -293,6 +307,8 @@ static inline void watch(hinf_signal* s, double y) {
   }
   s->sum += s->n_sent >= N_DIFFERENCE ? fabs(d) : 0;
   s->n_sent++;
+
+  // running mean and variance (Welford)
   const double distance = y - s->mean;
   s->mean += distance / (double)s->n_sent;
   s->variance += (distance * (y - s->mean) - s->variance) / (double)s->n_sent;
@@ -333,6 +349,7 @@ static void hinf_reset(void* memory, yoke_coupling_reset reason, const bool is_a
 
 // The deviation of the noise of a signal.
 static double noise_of(const hinf_signal* s) {
+  // mean |d| = sigma sqrt(70) sqrt(2 / pi) for normal noise
   return s->n_sent < LEAST_SENDS
              ? 0
              : s->sum / (double)(s->n_sent - N_DIFFERENCE) / (MEAN_NORMAL * SQRT_70);
@@ -374,6 +391,7 @@ static void hinf_report(const void* memory, const yoke_sink* sink) {
                           ? "take a method without a lead, such as hold"
                           : "take `recipe: L`, or a method without a lead";
   for (size_t i = 0; i < self->n_signals; i++, s++) {
+    // sigma of what is sent = noise gain of the lead times sigma of the signal
     const double noise = self->noise_gain * noise_of(s), spread = sqrt(s->variance);
     report_saturation(self, s, i, other, sink);
     if (noise > NOISY * spread) {

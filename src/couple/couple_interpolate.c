@@ -83,6 +83,7 @@ static yoke_status ramp_prepare(void* memory, const yoke_coupling_setup* setup,
   };
   for (size_t s = 0; s < setup->n_sinks; s++) {
     const int64_t n_calls = llround(setup->interval / setup->sinks[s].step);
+    // a = (N - 1) / (2 N)
     sinks_of(self)[s].share = yoke__polynomial_mean(n_calls > 1 ? n_calls : 1).c1;
   }
   return YOKE_OK;
@@ -94,7 +95,10 @@ static int64_t sends_of(const ramp* self, size_t signal) {
 
 // Adds delivered - true mean of the interval that ends with y; both count from the sample at its start.
 static void book_interval(ramp* self, double share, ramp_signal* r, size_t i, double y) {
+  // both relative to the first sample, so that large offsets cost no digits
   const double delivered = (r->start - r->mean.start) + share * (r->end - r->start);
+
+  // D/H += mean delivered - mean of the signal
   const double d = r->d + (delivered - yoke__mean_end(&r->mean, sends_of(self, i), y));
   if (yoke__is_finite(d)) {
     r->d = d;
@@ -119,7 +123,11 @@ static void observe_signal(ramp* self, double share, ramp_signal* r, size_t i, d
 
   // the next ramp begins where the last one ended
   const int order = self->orders[i] > 1 ? self->orders[i] : 1;
+
+  // p(H), order 1 at least: a ramp to a held value would lag by an interval
   const double prediction = yoke__polynomial_sum(&r->p, order, yoke__polynomial_at(1), r->p.u);
+
+  // kappa D / H
   const double correction = self->kappa * r->d;
   r->start = r->has_ramp ? r->end : y;
   r->end = prediction - correction;
@@ -149,6 +157,7 @@ static inline void read_ramp(void* memory, size_t sink, double s, double u[]) {
   const size_t first = self->sinks[sink].first, n = self->sinks[sink].n;
   const ramp_signal* r = signals_of(memory) + first;
   for (size_t i = 0; i < n; i++, r++) {
+    // u = e_k + (tau / H) (e_{k+1} - e_k)
     u[i] = r->start + s * (r->end - r->start);
   }
 }
@@ -161,6 +170,8 @@ static void ramp_input(void* memory, size_t sink, double tau, double u[]) {
 // The mean of a ramp is its value in the middle of the call.
 static void ramp_input_mean(void* memory, size_t sink, double tau, double h, double u[]) {
   const ramp* self = memory;
+
+  // the mean of a ramp counts in full: a = 1/2
   sinks_of(memory)[sink].share = 0.5;
   read_ramp(memory, sink, (tau + h / 2) / self->interval, u);
 }

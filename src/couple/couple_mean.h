@@ -22,6 +22,8 @@ static inline void yoke__mean_start(yoke_mean* m, double y) {
 
 static inline void yoke__mean_add(yoke_mean* m, int64_t j, double y) {
   const double distance = y - m->start;
+
+  // trapezoid of the distances from the start sample
   m->area += (double)(j - m->j) * (distance + m->last) / 2;
   m->last = distance;
   m->j = j;

@@ -187,10 +187,12 @@ static void place_inputs(const yoke_coupling_setup* setup, mpsm* self, double sc
       scale[at] = 1;
       // what an output follows at once is read at the end of the step
       self->is_end[at] = unit->is_direct != NULL && unit->is_direct[i];
+      // row of L for this input: u = L y + g
       memcpy(self->L + at * self->p, c->L + signal * self->p, self->p * sizeof(double));
     }
     for (size_t i = 0; i < unit->n_exogenous; i++, at++) {
       self->exogenous_slot[unit->first_exogenous + i] = at;
+      // what comes from outside is known at the end of the step
       self->is_end[at] = true;
       scale[at] = FIXED;
     }
@@ -266,9 +268,11 @@ static void take_sample(mpsm* self, const double y[], const double exogenous[]) 
     self->u_start[at] = self->given_start[i];
     // an input that is a mean is measured by the mean of the signal
     const bool is_mean = is_levelled && !self->is_end[at] && self->has_past;
+    // eps = w - u; for a mean w is the trapezoid of its two ends
     self->eps[i] = (is_mean ? 0.5 * (y[i] + self->signal_last[i]) : y[i]) - self->given[i];
     self->signal_last[i] = y[i];
     yoke__polynomial_observe(&self->signals[i], y[i]);
+    // g_i = y_i - (L y)_i: the part of a signal that no member's output makes
     if (isnan(self->offset[i])) {
       const double last = self->g[at];
       self->g[at] = y[i];
@@ -353,7 +357,10 @@ static void start(mpsm* self, const double y[]) {
 static bool ask_guard(mpsm* self, const double y[]) {
   const int64_t n_alarms = self->guard.n_alarms;
   const bool is_guarded = yoke__mpsm_guard_observe(&self->guard, &self->guard_rules, self->eps, y,
+                                                   // grown): the models are at fault, not a pulse
                                                    self->decision.weight > 0);
+
+  // an alarm soon after another one (its wait has grown): the models are at fault, no pulse
   if (self->has_guard && self->guard.n_alarms > n_alarms &&
       self->guard.n_wait > self->guard_rules.n_wait) {
     yoke__mpsm_models_relearn(self->models);
@@ -421,6 +428,8 @@ static void decide(mpsm* self, const yoke_coupling_moment* now, const double y[]
     yoke__mpsm_error(self->cluster, &sample);
     yoke__mpsm_accept(self->cluster, &sample);
   }
+
+  // singular or not finite is a failing model; anything else means that there is none
   seen.has_model = is_sound && (status >= 0 || status == YOKE_SINGULAR || status == YOKE_DIVERGED);
   seen.is_finite = status != YOKE_DIVERGED && status != YOKE_BAD_ARG;
   seen.condition = is_sound && !is_learning ? self->cluster->condition : 1;
@@ -444,13 +453,19 @@ static void decide(mpsm* self, const yoke_coupling_moment* now, const double y[]
 static double value_at(const mpsm* self, size_t i, double tau) {
   const yoke_polynomial* p = &self->signals[i];
   const yoke_polynomial_weights w = yoke__polynomial_at(tau / self->interval);
+
+  // extrapolated signal at tau
   const double signal = yoke__polynomial_sum(p, self->orders[i], w, p->u);
   const double weight = self->decision.weight;
   if (weight <= 0) {
     return signal;
   }
   const size_t at = self->slot[i];
+
+  // u(tau) = u(H) - slope (H - tau)
   const double model = self->model[at] - self->slope[at] * (self->interval - tau);
+
+  // blended during the switch phase
   return weight >= 1 ? model : weight * model + (1 - weight) * signal;
 }
 
@@ -475,6 +490,7 @@ static void mpsm_observe(void* memory, const yoke_coupling_moment* now, const do
   memcpy(self->u_last, self->u, self->s * sizeof(double));
   memcpy(self->y_last, outputs, self->p * sizeof(double));
   for (size_t i = 0; i < self->n_signals; i++) {
+    // ends of the input over the next step, for the coupling error at the next exchange
     self->given[i] = value_at(self, i, self->interval);
     self->given_start[i] = value_at(self, i, 0);
   }
@@ -487,6 +503,7 @@ static void mpsm_send(void* memory, size_t signal, int64_t j, double y) {
   mpsm* self = memory;
   const size_t at = self->slot[signal], output = self->inner_output[signal];
   if (j >= 1 && (size_t)j < self->n_samples && output < self->p) {
+    // y of the member: (signal - offset) / L_ij
     self->inner[((size_t)j - 1) * self->p + output] =
         (y - self->offset[signal]) / self->L[at * self->p + output];
   }
@@ -509,6 +526,7 @@ static void mpsm_input_derivatives(void* memory, size_t sink, double tau, int or
   for (size_t i = 0; i < self->sinks[sink].n; i++) {
     const yoke_polynomial* p = &self->signals[first + i];
     const double slope = order == 1 ? self->slope[self->slot[first + i]] : 0;
+    // d/d tau of the blend
     du[i] = weight * slope + (1 - weight) * yoke__polynomial_sum(p, self->orders[first + i], w, 0);
   }
 }

@@ -87,6 +87,8 @@ void yoke__mpsm_guard_prepare(yoke_mpsm_guard* guard, size_t s, double memory[])
       .farthest = memory + 6 * s,
   };
   memset(memory, 0, yoke__mpsm_guard_size(s) * sizeof *memory);
+
+  // four vectors of s numbers per scale
   for (size_t i = 0; i < YOKE_MPSM_GUARD_SCALES; i++) {
     double* at = memory + (7 + 4 * i) * s;
     guard->scales[i] = (yoke_mpsm_guard_scale){0, 0, at, at + s, at + 2 * s, at + 3 * s};
@@ -100,10 +102,13 @@ static double mean_log_ratio(size_t s, const double a[], double share, const dou
   size_t n = 0;
   for (size_t i = 0; i < s; i++) {
     if (a[i] > 0 && b[i] > 0 && yoke__is_finite(a[i]) && yoke__is_finite(b[i])) {
+      // squares: half the log of the ratio is the log of the ratio of amplitudes
       sum += log(a[i] / (share * b[i]));
       n++;
     }
   }
+
+  // minus infinity is below every limit
   return n > 0 ? 0.5 * sum / (double)n : (double)-INFINITY;
 }
 
@@ -111,12 +116,17 @@ static double mean_log_ratio(size_t s, const double a[], double share, const dou
 static bool end_moves(yoke_mpsm_guard* guard, const yoke_mpsm_guard_rules* rules,
                       const double moves[]) {
   const size_t s = guard->s;
+
+  // log growth of the moves from window to window
   const bool grows = mean_log_ratio(s, moves, 1, guard->move_last) >= log(rules->growth);
   guard->n_swell = grows && guard->was_model ? guard->n_swell + 1 : 0;
   const bool is_swell = guard->n_swell >= rules->n_swell &&
                         mean_log_ratio(s, moves, 1, guard->move_normal) >= log(rules->swell);
+
+  // normal is learnt in calm only: a growth that became normal would never raise an alarm
   const bool is_normal = guard->n_swell == 0 && !guard->is_alarmed && !guard->is_settling;
   for (size_t i = 0; i < s; i++) {
+    // half of the amplitude is forgotten after 256 windows
     const double faded = NORMAL_FADE * guard->move_normal[i];
     if (is_normal || guard->move_normal[i] == 0) {
       guard->move_normal[i] = moves[i] > faded ? moves[i] : faded;
@@ -130,6 +140,8 @@ static bool end_moves(yoke_mpsm_guard* guard, const yoke_mpsm_guard_rules* rules
 static bool end_window(const yoke_mpsm_guard* guard, const yoke_mpsm_guard_rules* rules,
                        yoke_mpsm_guard_scale* scale) {
   const size_t s = guard->s;
+
+  // growth, rise and against of the header, as logs
   const bool grows = mean_log_ratio(s, scale->now, 1, scale->last) >= log(rules->growth);
   scale->streak = grows ? scale->streak + 1 : 0;
   const bool is_alarm = scale->streak >= rules->n_grow &&
@@ -162,6 +174,7 @@ static bool add_point(yoke_mpsm_guard* guard, const yoke_mpsm_guard_rules* rules
   for (size_t k = 0; k < YOKE_MPSM_GUARD_SCALES; k++, window *= YOKE_MPSM_GUARD_RATIO) {
     yoke_mpsm_guard_scale* scale = &guard->scales[k];
     for (size_t i = 0; i < guard->s; i++) {
+      // d = w_k - w_{k-1}: what holding would have missed
       const double d = w[i] - guard->w_last[i];
       scale->now[i] += eps[i] * eps[i];
       scale->hold[i] += d * d;
@@ -186,6 +199,7 @@ static void take_over(yoke_mpsm_guard* guard, const yoke_mpsm_guard_rules* rules
     yoke_mpsm_guard_scale* scale = &guard->scales[k];
     scale->streak = 0;
     for (size_t i = 0; i < guard->s && !guard->is_settling; i++) {
+      // mean square of a window from one exchange point
       const double now = eps[i] * eps[i] * (double)window;
       const double left = now > scale->last[i] ? now : scale->last[i];
       scale->normal[i] = scale->normal[i] > left ? scale->normal[i] : left;
@@ -200,12 +214,14 @@ static bool is_jump(const yoke_mpsm_guard* guard, const yoke_mpsm_guard_rules* r
   double sum = 0;
   size_t n = 0;
   // a mean is that high only if one of them is; nearly always none is, and logarithms are dear
+  // log mean above the limit requires at least one ratio above it
   bool is_any = false;
   for (size_t i = 0; i < guard->s; i++) {
     is_any = is_any || eps[i] * eps[i] * window >= 0.99 * rules->jump * rules->jump * normal[i];
   }
   for (size_t i = 0; i < guard->s && is_any; i++) {
     if (normal[i] > 0 && eps[i] != 0 && yoke__is_finite(eps[i])) {
+      // log(|eps| / rms_normal) with the rms per point
       sum += log(fabs(eps[i])) - 0.5 * log(normal[i] / window);
       n++;
     }
@@ -219,6 +235,7 @@ static void raise_alarm(yoke_mpsm_guard* guard, const yoke_mpsm_guard_rules* rul
   const size_t least = rules->n_wait > 0 ? rules->n_wait : 1;
   if (guard->n_wait < least || guard->n_calm > 16 * guard->n_wait) {
     guard->n_wait = least;
+    // calm for 16 waits: from the shortest wait again
     guard->n_in_vain = 0;
   } else {
     guard->n_wait = 2 * guard->n_wait > rules->n_wait_max ? rules->n_wait_max : 2 * guard->n_wait;
@@ -227,6 +244,7 @@ static void raise_alarm(yoke_mpsm_guard* guard, const yoke_mpsm_guard_rules* rul
   guard->n_waited = guard->n_calm = guard->n_in_window = 0;
   guard->n_alarms++;
   for (size_t i = 0; i < guard->s; i++) {
+    // mean square per point of the window of the alarm
     const double mean = guard->scales[0].last[i] / (double)rules->window;
     guard->alarm[i] = fmax(mean, eps[i] * eps[i]);
     // signals are measured by what they miss, though the error of the model is next to nothing
@@ -242,6 +260,8 @@ static bool is_useless(const yoke_mpsm_guard* guard, const yoke_mpsm_guard_rules
                        size_t half) {
   // each time that this was not the cure either, signals are given more room for a transient
   const double worse = log(rules->worse) * (double)(1 + guard->n_in_vain);
+
+  // error now against that of the alarm, and still growing
   return mean_log_ratio(guard->s, guard->half, (double)half, guard->alarm) >= worse &&
          mean_log_ratio(guard->s, guard->half, 1, guard->half_last) > 0;
 }
@@ -252,6 +272,8 @@ static void endure(yoke_mpsm_guard* guard, const yoke_mpsm_guard_rules* rules, c
   for (size_t i = 0; i < guard->s; i++) {
     guard->half[i] += eps[i] * eps[i];
   }
+
+  // judged twice per window
   if ((guard->n_in_window + 1) % half != 0) {
     return;
   }
@@ -274,6 +296,8 @@ static void wait_on(yoke_mpsm_guard* guard, const yoke_mpsm_guard_rules* rules, 
     guard->rise_mark = rise;
     return;
   }
+
+  // back to normal within the factor `rise`
   const bool is_normal = rise <= log(rules->rise);
   if ((guard->n_waited - guard->n_wait) % FALL_WINDOWS == 0) {
     guard->is_falling = guard->n_waited == guard->n_wait || rise < guard->rise_mark - log(FALL);
@@ -316,6 +340,7 @@ bool yoke__mpsm_guard_observe(yoke_mpsm_guard* guard, const yoke_mpsm_guard_rule
       add_point(guard, rules, eps, w) || is_jump(guard, rules, eps) || guard->is_swell;
   for (size_t i = 0; i < guard->s; i++) {
     const double move = fabs(w[i] - guard->w_last[i]), faded = FARTHEST_FADE * guard->farthest[i];
+    // moves w_k - w_{k-1}: the measure of how far an input can be
     guard->farthest[i] = move > faded ? move : faded;
   }
   memcpy(guard->w_last, w, guard->s * sizeof *w);
@@ -323,6 +348,7 @@ bool yoke__mpsm_guard_observe(yoke_mpsm_guard* guard, const yoke_mpsm_guard_rule
     endure(guard, rules, eps);
   } else if (!guard->is_alarmed && was_model && is_alarm && guard->n_blocked == 0) {
     raise_alarm(guard, rules, eps);
+    // a new alarm only while the model couples, and not while alarms are blocked
     return true;
   }
   count_window(guard, rules);
@@ -341,6 +367,7 @@ bool yoke__mpsm_guard_refuses(const yoke_mpsm_guard* guard, const yoke_mpsm_guar
   for (size_t i = 0; i < guard->s && is_any; i++) {
     const double move = fabs(u[i] - guard->w_last[i]);
     if (move > 0 && guard->farthest[i] > 0) {
+      // log(|u - w| / farthest)
       sum += log(move / guard->farthest[i]);
       n++;
     }

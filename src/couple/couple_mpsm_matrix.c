@@ -21,6 +21,7 @@ void yoke__mpsm_balance(size_t n, const double A[], double d[]) {
 
 yoke_status yoke__mpsm_expm(size_t n, double A[], const double d[], double E[], double work[],
                             size_t pivots[]) {
+  // exp(D^-1 A D) = D^-1 exp(A) D, D powers of two: exact
   yoke__scale_apply(n, d, A);
   YOKE_TRY(yoke__expm_in(n, A, E, work, pivots));
   yoke__scale_undo(n, d, E);
@@ -41,6 +42,8 @@ yoke_status yoke__mpsm_phi(size_t n, const double A[], double h, double E[], dou
   memcpy(d + n, d, n * sizeof *d);
   memcpy(d + 2 * n, d, n * sizeof *d);
   memset(big, 0, N * N * sizeof *big);
+
+  // blocks [A h, h I, 0; 0, 0, I; 0, 0, 0]
   for (size_t i = 0; i < n; i++) {
     for (size_t j = 0; j < n; j++) {
       big[i * N + j] = A[i * n + j] * h;
@@ -49,6 +52,8 @@ yoke_status yoke__mpsm_phi(size_t n, const double A[], double h, double E[], dou
     big[(n + i) * N + 2 * n + i] = 1;
   }
   YOKE_TRY(yoke__mpsm_expm(N, big, d, exponential, rest, pivots));
+
+  // first block row of the exponential: e^z, h phi1(z), h phi2(z)
   for (size_t i = 0; i < n; i++) {
     memcpy(E + i * n, exponential + i * N, n * sizeof *E);
     memcpy(F1 + i * n, exponential + i * N + n, n * sizeof *F1);

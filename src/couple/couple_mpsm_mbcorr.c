@@ -25,6 +25,8 @@ yoke_status yoke__mbcorr_step(yoke_mpsm* cluster, const yoke_mpsm_sample* now, d
   if (!cluster->is_ready) {
     return YOKE_SINGULAR;
   }
+
+  // y~ and its mean over the last step
   yoke__mpsm_correct(cluster, now);
   yoke__mat_vec(s, p, cluster->L, cluster->mean_tilde, work);
   yoke__mat_vec(s, p, cluster->L, cluster->y_tilde, u);
@@ -33,6 +35,7 @@ yoke_status yoke__mbcorr_step(yoke_mpsm* cluster, const yoke_mpsm_sample* now, d
     // g between exchange points is a line, so its mean is that of its ends
     const double g = now->g == NULL ? 0 : now->g[i];
     const double mean = work[i] + 0.5 * (g + cluster->g_last[i]);
+    // w~^k, then u = w~^k + (mean of w~ - w~^{k-1})
     const double w = u[i] + g;
     u[i] = w + (mean - w_last[i]);
     w_last[i] = w;

@@ -232,6 +232,8 @@ static yoke_status prepare_member(yoke_mpsm_models* models, const yoke_mpsm_mode
     return YOKE_OK;
   }
   const yoke_moesp_setup moesp = moesp_of(&setup->moesp, member->about);
+
+  // fewer samples than this leave the data matrix rank deficient
   const size_t n_least = (moesp.n_rows + 1) * (moesp.n + moesp.m) + moesp.n_rows;
   if (moesp.window < n_least) {
     return yoke_fail(sink, YOKE_BAD_ARG,
@@ -295,6 +297,7 @@ static bool take_provided(yoke_mpsm_models* models, yoke_status* status) {
   bool has_changed = false;
   for (size_t k = 0; k < models->n_units && *status >= 0; k++) {
     yoke_mpsm_member* m = &models->members[k];
+    // bytes are compared: the matrices are recomputed only if the unit changed them
     if (memcmp(m->linear, m->linear_used, m->n_linear * sizeof(double)) == 0) {
       continue;
     }
@@ -429,6 +432,8 @@ static void identify_subspace(yoke_mpsm_models* models, const yoke_coupling_work
     yoke_mpsm_member* m = &models->members[k];
     yoke__moesp_factor_add(&m->factor, y + m->first_y, u + m->first_u);
   }
+
+  // used at a fixed exchange, whenever the work was done: results do not depend on timing
   if (models->is_working && models->k >= models->due) {
     if (worker == NULL || worker->finish(worker->context)) {
       take_over(models);
@@ -441,6 +446,7 @@ static void identify_subspace(yoke_mpsm_models* models, const yoke_coupling_work
     return;
   }
   // the samples go on while the work is done
+  // a copy of the triangular factor, which is all that the solution needs
   for (size_t k = 0; k < models->n_units; k++) {
     yoke__moesp_factor_copy(&models->members[k].factor, &models->members[k].factor_copy);
   }
@@ -493,12 +499,14 @@ static void learn(yoke_mpsm_models* models, const yoke_coupling_worker* worker,
 
 // Running means of what provided models miss.
 static void watch_bias(yoke_mpsm_models* models, const double y[]) {
+  // mean over the last 50 exchanges (all of them while there are fewer)
   const double n = models->k < BIAS_SAMPLES ? (double)models->k : BIAS_SAMPLES;
   for (size_t k = 0; k < models->n_units; k++) {
     const yoke_mpsm_member* m = &models->members[k];
     for (size_t i = 0; i < m->n; i++) {
       const size_t at = m->first_y + i;
       const double range = m->range.high[i] - m->range.low[i];
+      // y - y_bar in ranges of the output
       const double miss = range > 0 ? (y[at] - models->y_bar[at]) / range : 0;
       models->bias[at] += (miss - models->bias[at]) / n;
       models->spread[at] += (fabs(miss) - models->spread[at]) / n;
@@ -509,6 +517,7 @@ static void watch_bias(yoke_mpsm_models* models, const double y[]) {
 // Models with memory: what they say of this exchange, and what they know of the next one.
 static void recall(const yoke_mpsm_models* models, const yoke_mpsm_member* m, const double y[]) {
   for (size_t i = 0; i < m->n; i++) {
+    // y_bar = y - e, e: what the least squares missed
     models->y_bar[m->first_y + i] = y[m->first_y + i] - m->rls.residual[i];
   }
   yoke__rls_memory(&m->rls, models->known + m->first_y);
@@ -529,6 +538,7 @@ bool yoke__mpsm_models_observe(yoke_mpsm_models* models, const yoke_mpsm* cluste
     if (models->known != NULL && models->source == YOKE_MPSM_BY_RLS) {
       recall(models, m, y);
     } else {
+      // y_bar = Sy y_last + S0 u_last + S1 u
       yoke__jacobian_predict(jacobian, step->y_last + m->first_y, step->u_last + m->first_u,
                              u + m->first_u, models->y_bar + m->first_y);
     }
@@ -571,6 +581,7 @@ static bool is_biased(const yoke_mpsm_models* models) {
   for (size_t k = 0; k < models->n_units && models->k >= BIAS_SAMPLES; k++) {
     const yoke_mpsm_member* m = &models->members[k];
     for (size_t i = m->first_y; i < m->first_y + m->n; i++) {
+      // a miss with one sign all the time: a constant part that Jacobians do not have
       if (models->spread[i] > BIAS_LEAST &&
           fabs(models->bias[i]) > BIAS_SHARE * models->spread[i]) {
         return true;

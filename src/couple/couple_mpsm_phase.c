@@ -19,11 +19,13 @@ const char* const yoke__mpsm_phase_names[YOKE_MPSM_N_PHASES] = {"learn", "signal
                                                                 "full"};
 
 double yoke__mpsm_switch(double share) {
+  // tanh(-5) and tanh(5) are within 1e-4 of -1 and 1
   return 0.5 * (tanh(-5 + 10 * share) + 1);
 }
 
 // Why the model may not be used now.
 static yoke_mpsm_reason refuse(const yoke_mpsm_rules* rules, const yoke_mpsm_evidence* now) {
+  // the first reason that applies is told
   if (!now->has_model) {
     return YOKE_MPSM_NO_MODEL;
   }
@@ -41,6 +43,7 @@ static yoke_mpsm_reason refuse(const yoke_mpsm_rules* rules, const yoke_mpsm_evi
 
 // Weight at time t of a phase that began at `start`; 1 behind its end, though tanh is not.
 static double weight_at(const yoke_mpsm_rules* rules, double start, const yoke_mpsm_evidence* now) {
+  // a millionth of a step forgives round-off of summed times
   const double since = now->t - start;
   return since < rules->t_switch - 1e-6 * now->step ? yoke__mpsm_switch(since / rules->t_switch)
                                                     : 1;
@@ -50,6 +53,7 @@ static double weight_of_model(const yoke_mpsm_rules* rules, yoke_mpsm_course* co
                               const yoke_mpsm_evidence* now) {
   double weight = rules->is_identified ? weight_at(rules, rules->t_learning, now) : 1;
   if (course->is_returning) {
+    // after a fallback the smaller of the two weights
     const double back = weight_at(rules, course->t_back, now);
     course->is_returning = back < 1;
     weight = back < weight ? back : weight;

@@ -50,6 +50,7 @@ static double* take_doubles(yoke_pieces* at, size_t n) {
 
 // Doubles that the largest of the computations of assemble and set_* needs at once.
 static size_t work_size(const yoke_mpsm_options* options, size_t p, size_t s, size_t largest) {
+  // upper bounds: assembly, exponentials of size 3 p (phi) or N, inverses of one unit
   const size_t wide = p > s ? p : s;
   size_t size = 8 * wide * wide + 8 * wide;
   if (options->time == YOKE_MPSM_CONTINUOUS) {
@@ -72,6 +73,8 @@ static void lay_unit(yoke_pieces* at, const yoke_mpsm_setup* setup, size_t i,
   unit->s0 = take_doubles(at, n * m);
   unit->s1 = take_doubles(at, n * m);
   unit->reach_inverse = take_doubles(at, m * n);
+
+  // in discrete time the Jacobians of steps 1 and 2 are those of step 3
   unit->jac_y = unit->sy;
   unit->jac_u = unit->s0;
   unit->jac_d = unit->s1;
@@ -249,6 +252,7 @@ static void copy(size_t n, const double from[], double to[]) {
 
 // One output, one input: M^+ = 1 / M, as below.
 static yoke_status invert_number(double M, double wy, double wu, double* inverse) {
+  // W_u (W_y^-1 M W_u)^-1 W_y^-1
   const double weighted = M / wy * wu;
   *inverse = weighted != 0 ? 1 / weighted * wu / wy : 0;
   return yoke__is_finite(weighted) && yoke__is_finite(*inverse) ? YOKE_OK : YOKE_BAD_ARG;
@@ -263,6 +267,7 @@ static yoke_status invert_reach(yoke_mpsm* self, const yoke_mpsm_unit* unit) {
     return invert_number(unit->reach[0], wy[0], wu[0], unit->reach_inverse);
   }
   for (size_t i = 0; i < n; i++) {
+    // rows in units of outputs, columns in units of inputs
     for (size_t j = 0; j < m; j++) {
       M[i * m + j] = unit->reach[i * m + j] / wy[i] * wu[j];
     }
@@ -275,6 +280,7 @@ static yoke_status invert_reach(yoke_mpsm* self, const yoke_mpsm_unit* unit) {
     for (size_t i = 0; i < n * m; i++) {
       largest = fmax(largest, fabs(M[i]));
     }
+    // scaled by the largest element: no square over- or underflows
     for (size_t i = 0; i < n * m && largest > 0; i++) {
       sum += M[i] / largest * (M[i] / largest);
     }
@@ -285,6 +291,8 @@ static yoke_status invert_reach(yoke_mpsm* self, const yoke_mpsm_unit* unit) {
     double* rest = M + n * m;
     YOKE_TRY(yoke__pseudo_inverse(n, m, M, self->options.rank_cut, inverse, NULL, rest));
   }
+
+  // scaling undone
   for (size_t i = 0; i < m; i++) {
     for (size_t j = 0; j < n; j++) {
       inverse[i * n + j] = inverse[i * n + j] * wu[i] / wy[j];
@@ -307,6 +315,8 @@ static yoke_status discretise(yoke_mpsm* self, yoke_mpsm_unit* unit,
   yoke_jacobian_phi phi = {work, work + n * n, work + n * n + n * m, work + n * n + 2 * n * m};
   double* rest = work + n * n + 3 * n * m;
   YOKE_TRY(yoke__jacobian_phi_of(from, H, &phi, rest, self->pivots));
+
+  // (12): phi_C + phi_D
   for (size_t i = 0; i < n * m; i++) {
     unit->reach[i] = phi.C[i] + phi.D[i];
   }
@@ -368,6 +378,7 @@ static void times_blocks(const yoke_mpsm* self, const double X[], bool is_direct
     for (size_t r = 0; r < self->p; r++) {
       for (size_t c = 0; c < unit->m; c++) {
         double sum = 0;
+        // block i of X J: columns of unit i
         for (size_t k = 0; k < unit->n; k++) {
           sum += X[r * self->p + unit->first_y + k] * J[k * unit->m + c];
         }
@@ -385,11 +396,13 @@ static void assemble_row(const yoke_mpsm* self, const yoke_mpsm_unit* unit, size
   double *A = self->A + at * p, *I_C = self->I_C + at * p;
   for (size_t c = 0; c < p; c++) {
     double a = 0, d = 0;
+    // (Ju L)_rc and (Jd L)_rc
     for (size_t k = 0; k < m; k++) {
       a += ju[k] * L[k * p + c];
       d += jd[k] * L[k * p + c];
     }
     // outputs of the unit itself; wraps around for those before it
+    // c - first_y is huge for columns before the unit: unsigned numbers wrap around
     const size_t own = c - unit->first_y;
     A[c] = own < unit->n ? a + jy[own] : a;
     I_C[c] = (c == at ? 1 : 0) - d;
@@ -415,9 +428,11 @@ static void assemble_lead(const yoke_mpsm* self) {
     for (size_t r = 0; r < unit->n; r++) {
       double* I_C = self->I_C + (unit->first_y + r) * p;
       double* A = self->A + (unit->first_y + r) * p + unit->first_y;
+      // A~ = Sy, block diagonal
       memcpy(A, unit->sy + r * unit->n, unit->n * sizeof *A);
       for (size_t k = 0; k < unit->m; k++) {
         const size_t at = unit->first_u + k;
+        // lead times S1
         const double weight = unit->s1[r * unit->m + k] * self->lead[at];
         for (size_t c = 0; c < p; c++) {
           I_C[c] -= weight * self->L[at * p + c];
@@ -434,6 +449,8 @@ static double condition_of_two(const double R[], const double I_C[]) {
   const double c[] = {fabs(I_C[0]), fabs(I_C[1]), fabs(I_C[2]), fabs(I_C[3])};
   const double a = r[0] * c[0] + r[1] * c[2], b = r[0] * c[1] + r[1] * c[3];
   const double d = r[2] * c[0] + r[3] * c[2], e = r[2] * c[1] + r[3] * c[3];
+
+  // (a + e)/2 + sqrt(((a - e)/2)^2 + b d)
   const double root = 0.5 * (a + e + sqrt((a - e) * (a - e) + 4 * b * d));
   return yoke__is_finite(root) ? root : (double)INFINITY;
 }
@@ -452,6 +469,7 @@ static double loop_condition(const yoke_mpsm* self, double v[]) {
     v[i] = 1;
   }
   for (int step = 0; step < CONDITION_STEPS; step++) {
+    // w = |I - C~| v, v := |R| w
     for (size_t i = 0; i < p; i++) {
       w[i] = 0;
       for (size_t j = 0; j < p; j++) {
@@ -464,12 +482,14 @@ static double loop_condition(const yoke_mpsm* self, double v[]) {
       for (size_t j = 0; j < p; j++) {
         sum += fabs(self->R[i * p + j]) * w[j];
       }
+      // Collatz and Wielandt: for v > 0 the largest eigenvalue is at most max_i (M v)_i / v_i
       const double ratio = sum / v[i];
       growth = ratio > growth || isnan(ratio) ? ratio : growth;
       largest = sum > largest ? sum : largest;
       v[i] = sum;
     }
     condition = growth < condition ? growth : condition;
+    // only the direction counts: rescaled against overflow
     for (size_t i = 0; i < p; i++) {
       v[i] /= largest;
     }
@@ -479,14 +499,19 @@ static double loop_condition(const yoke_mpsm* self, double v[]) {
 
 // The same sums as elimination with a pivot, column by column.
 static yoke_status invert_two(const double M[], double R[]) {
+  // the larger of the two elements of the first column is the pivot
   const int top = fabs(M[2]) > fabs(M[0]) ? 2 : 0, low = 2 - top;
   const double pivot = M[top], right = M[top + 1];
   const double factor = M[low] / pivot, rest = M[low + 1] - factor * right;
+
+  // no usable pivot: 0, NaN or infinite
   if (pivot == 0 || !yoke__is_finite(pivot) || rest == 0 || !yoke__is_finite(rest)) {
     return YOKE_SINGULAR;
   }
   // columns of the rows that became the first and the second one
   const int first = top / 2, second = 1 - first;
+
+  // back substitution of both columns of the identity
   R[2 + first] = (0 - factor) / rest;
   R[2 + second] = 1 / rest;
   R[first] = (1 - right * R[2 + first]) / pivot;
@@ -520,6 +545,8 @@ static yoke_status invert_loop(yoke_mpsm* self) {
   if (yoke__are_finite(p * p, self->R)) {
     self->condition = loop_condition(self, self->work);
   }
+
+  // near-singular loops multiply every deviation: above cond_max the models are refused
   return self->condition <= self->options.cond_max ? YOKE_OK : YOKE_SINGULAR;
 }
 
@@ -528,6 +555,8 @@ void yoke__mpsm_drive(yoke_mpsm* self) {
   if (self->is_drive_due) {
     times_blocks(self, self->R, false, self->drive_0);
     times_blocks(self, self->R, true, self->drive_1);
+    // means: only the share lead of g at the end of the step is unknown here; S0 u^k is added as it
+    // was given
     for (size_t i = 0; i < self->p * self->s && self->lead != NULL; i++) {
       self->drive_0[i] = 0;
       self->drive_1[i] *= self->lead[i % self->s];
@@ -546,6 +575,8 @@ static void drive_continuous(yoke_mpsm* self, const double F1[], const double F2
   double *FR = T, *part = T + p * p;
   yoke__mat_mul(p, p, p, F2, self->R, FR);
   times_blocks(self, FR, false, part);
+
+  // coefficient of g^{k+1}, then of g^k: g is a line between them
   for (size_t i = 0; i < p * s; i++) {
     self->drive_1[i] = self->drive_1[i] / self->step + part[i];
     self->drive_0[i] -= self->drive_1[i];
@@ -591,6 +622,8 @@ static yoke_status model_between(yoke_mpsm* self) {
       big[i * N + p + j] = rest[i * p + j] * h;
     }
   }
+
+  // rows of y: y' = Jy y + Ju u + Jd r
   for (size_t k = 0; k < self->n_units; k++) {
     const yoke_mpsm_unit* unit = &self->units[k];
     for (size_t i = 0; i < unit->n; i++) {
@@ -604,6 +637,8 @@ static yoke_status model_between(yoke_mpsm* self) {
       }
     }
   }
+
+  // rows of u: u' = r, r constant
   for (size_t i = 0; i < s; i++) {
     big[(2 * p + i) * N + 2 * p + s + i] = h;
   }
@@ -611,8 +646,12 @@ static yoke_status model_between(yoke_mpsm* self) {
 
   // response to the model's output less that to the line between its ends
   double *line_0 = big, *line_1 = line_0 + p * p;  // of L y at the start, and of its rise
+
+  // what ede_0 and ede_1 take into account already: a line between the ends of L y
   yoke__mat_mul(p, s, p, self->ede_0, self->L, line_0);
   yoke__mat_mul(p, s, p, self->ede_1, self->L, line_1);
+
+  // response of delta_v to the true course of y, less that to the line
   for (size_t i = 0; i < p; i++) {
     for (size_t j = 0; j < p + 2 * s; j++) {
       double sum = E[i * N + p + j];
@@ -635,7 +674,11 @@ static yoke_status model_between(yoke_mpsm* self) {
 static yoke_status correct_continuous(yoke_mpsm* self) {
   const size_t p = self->p, s = self->s;
   double *F1 = self->work, *F2 = F1 + p * p, *rest = F2 + p * p;
+
+  // P = A~ R
   yoke__mat_mul(p, p, p, self->A, self->R, self->P);
+
+  // Q = P D~ + B~
   times_blocks(self, self->P, true, self->Q);
   for (size_t i = 0; i < self->n_units; i++) {
     const yoke_mpsm_unit* unit = &self->units[i];
@@ -647,6 +690,8 @@ static yoke_status correct_continuous(yoke_mpsm* self) {
   }
   const double h = self->step / (double)self->n_samples;
   YOKE_TRY(yoke__mpsm_phi(p, self->P, h, self->ede, F1, F2, rest, self->pivots));
+
+  // delta_v over one part of the step: E delta_v + F1 Q eps_0 + F2 Q (eps_1 - eps_0)
   yoke__mat_mul(p, p, s, F1, self->Q, self->ede_0);
   yoke__mat_mul(p, p, s, F2, self->Q, self->ede_1);
   return self->options.between == YOKE_MPSM_MODEL ? model_between(self) : YOKE_OK;
@@ -672,6 +717,8 @@ static double loop_gain(const yoke_mpsm* self, double B[], double C[]) {
   const size_t p = self->p;
   long exponent = 0;
   absolute_loop(self, B);
+
+  // B := B^2 scaled; 6 squarings are the 64th power
   for (int i = 0; i < SQUARINGS; i++) {
     double largest = 0;
     int e = 0;
@@ -681,6 +728,7 @@ static double loop_gain(const yoke_mpsm* self, double B[], double C[]) {
     if (!(largest > 0) || !yoke__is_finite(largest)) {
       return largest > 0 ? largest : 0;
     }
+    // powers of two: exact
     (void)frexp(largest, &e);
     const double scale = ldexp(1, -e);
     for (size_t j = 0; j < p * p; j++) {
@@ -698,6 +746,8 @@ static double loop_gain(const yoke_mpsm* self, double B[], double C[]) {
     }
     norm = sum > norm ? sum : norm;
   }
+
+  // (2^exponent norm)^(1/64)
   return norm > 0 ? exp2(((double)exponent + log2(norm)) / (1 << SQUARINGS)) : 0;
 }
 
@@ -708,8 +758,12 @@ static double loop_gain(const yoke_mpsm* self, double B[], double C[]) {
 static void choose_level(yoke_mpsm* self) {
   const double gain = loop_gain(self, self->work, self->work + self->p * self->p);
   const bool is_mild = gain <= MILD;
+
+  // parabola through -1, 0, 1: mean over 0 .. 1 is 5/12 next + 8/12 present - 1/12 past
   const double lead = is_mild ? 5.0 / 12 : fmax(0.5, 1 - 1 / gain);
   self->past = is_mild ? -1.0 / 12 : 0;
+
+  // an end value is the next value itself
   for (size_t i = 0; i < self->s; i++) {
     self->lead[i] = self->is_end[i] ? 1 : lead;
   }
@@ -717,6 +771,7 @@ static void choose_level(yoke_mpsm* self) {
 
 // delta_v belongs to the matrices: with new ones it is made again from delta, which stays.
 static void carry_delta(const yoke_mpsm* self) {
+  // delta_v = (I - C~) delta - D~ eps
   yoke__mat_vec(self->p, self->p, self->I_C, self->delta, self->delta_v);
   for (size_t i = 0; i < self->n_units; i++) {
     const yoke_mpsm_unit* unit = &self->units[i];
@@ -739,6 +794,8 @@ yoke_status yoke__mpsm_assemble(yoke_mpsm* self) {
     assemble_lead(self);
   }
   YOKE_TRY(invert_loop(self));
+
+  // K = R A~
   yoke__mat_mul(self->p, self->p, self->p, self->R, self->A, self->K);
   if (self->options.time == YOKE_MPSM_DISCRETE) {
     self->is_drive_due = self->has_exogenous;

@@ -171,6 +171,7 @@ yoke_mpsm_options yoke__couple_mpsm_options(const double parameters[], bool is_c
 
 // How many samples a forgetting memory is worth.
 static size_t samples_of(double forgetting) {
+  // 1 / (1 - lambda): the sum of the weights lambda^j
   return (size_t)fmin(floor(1 / (1 - forgetting) + 0.5), MOST_SAMPLES);
 }
 

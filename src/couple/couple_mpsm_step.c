@@ -48,6 +48,7 @@ void yoke__mpsm_start(yoke_mpsm* self, const double y[], const double u[], const
   couple(self, y, g, self->u_last);
   if (u != NULL) {
     for (size_t i = 0; i < self->s; i++) {
+      // eps at the start: w - u
       self->eps_last[i] = self->u_last[i] - u[i];
       self->u_last[i] = u[i];
     }
@@ -101,6 +102,8 @@ static void error_at(const yoke_mpsm* self, const yoke_mpsm_sample* now, const d
     y[i] = a[i] + weight * (b[i] - a[i]);
   }
   yoke__mat_vec(self->s, p, self->L, y, eps);
+
+  // eps = L y + g - u, each part a line over the step
   for (size_t i = 0; i < self->s; i++) {
     const double u_0 = now->u_start != NULL ? now->u_start[i] : now->u[i];
     const double g_1 = now->g != NULL ? now->g[i] : 0;
@@ -112,6 +115,7 @@ static void error_at(const yoke_mpsm* self, const yoke_mpsm_sample* now, const d
 // y~ = y + R (delta_v + D~ eps), with its weight into the mean over the step.
 static void add_to_mean(yoke_mpsm* self, const double y[], const double eps[], double weight,
                         double sum[], double out[]) {
+  // y~ = y + R (delta_v + D~ eps)
   memcpy(sum, self->delta_v, self->p * sizeof *sum);
   add_blocks(self, true, eps, sum);
   yoke__mat_vec(self->p, self->p, self->R, sum, out);
@@ -124,6 +128,8 @@ static void add_to_mean(yoke_mpsm* self, const double y[], const double eps[], d
 // delta_v over one part of the step; eps_0 and eps_1 at its ends. next: p.
 static void advance_exact(yoke_mpsm* self, const double eps_0[], double eps_1[], double next[]) {
   const size_t p = self->p, s = self->s;
+
+  // delta_v := E delta_v + F1 Q eps_0 + F2 Q (eps_1 - eps_0)
   yoke__mat_vec(p, p, self->ede, self->delta_v, next);
   yoke__mat_vec_add(p, s, self->ede_0, eps_0, next);
   if (self->options.between != YOKE_MPSM_HELD) {
@@ -142,6 +148,7 @@ static void advance_exact(yoke_mpsm* self, const double eps_0[], double eps_1[],
 // the start of the part.
 static void advance_model(yoke_mpsm* self, const yoke_mpsm_sample* now, const double y_0[],
                           double share, double u[], double slope[]) {
+  // u and u' at the start of the part
   for (size_t i = 0; i < self->s; i++) {
     const double u_0 = now->u_start != NULL ? now->u_start[i] : now->u[i];
     u[i] = u_0 + share * (now->u[i] - u_0);
@@ -178,6 +185,7 @@ static void correct_continuous(yoke_mpsm* self, const yoke_mpsm_sample* now) {
   error_at(self, now, y_start, 0, y, eps_0);
   memset(self->mean_tilde, 0, p * sizeof *self->mean_tilde);
   if (wants_mean) {
+    // trapezoid: weight 1/2 at the ends, 1 in between
     add_to_mean(self, y, eps_0, 0.5 / (double)N, a, self->start_tilde);
   }
   for (size_t j = 0; j < N; j++) {
@@ -218,6 +226,7 @@ static void shift_to_mean(const yoke_mpsm* self, const yoke_mpsm_sample* now, do
     }
   }
   for (size_t i = 0; i < s; i++) {
+    // moved as a whole: their difference is known from the ends
     const double shift = sum[i] / (double)n - 0.5 * (eps_0[i] + eps_1[i]);
     eps_0[i] += shift;
     eps_1[i] += shift;
@@ -233,6 +242,7 @@ static void correct_discrete(yoke_mpsm* self, const yoke_mpsm_sample* now) {
   if (self->options.resets_ede) {
     memset(sum, 0, p * sizeof *sum);
   } else {
+    // A~ delta^{k-1} + B~ eps^{k-1} + D~ eps^k, then R times it (15)
     yoke__mat_vec(p, p, self->A, self->delta, sum);
   }
   // between the ends nothing is known: the mean is that of them
@@ -271,6 +281,7 @@ static void find_level(yoke_mpsm* self, const yoke_mpsm_sample* now, double last
   couple(self, now->y, now->g, self->level);
   couple(self, self->y_last, self->g_last, last);
   for (size_t i = 0; i < self->s; i++) {
+    // level = (1 - lead - past) (L y^k + g^k) + past (L y^{k-1} + g^{k-1})
     const double past = self->has_past && !self->is_end[i] ? self->past : 0;
     self->level[i] = (1 - self->lead[i] - past) * self->level[i] + past * last[i];
   }
@@ -302,10 +313,12 @@ static bool is_zero(size_t n, const double x[]) {
 }
 
 void yoke__mpsm_extrapolate(yoke_mpsm* self, const yoke_mpsm_sample* now) {
+  // y^ = e^{KH} y~ (continuous) or R A~ y~ (discrete)
   yoke__mat_vec(self->p, self->p, self->extrapolate, self->y_tilde, self->y_hat);
   const bool is_driven = !is_zero(self->s, now->g) || !is_zero(self->s, now->g_next);
   if (self->has_exogenous && now->g != NULL && is_driven) {
     yoke__mpsm_drive(self);
+    // drive of g (11), (16)
     yoke__mat_vec_add(self->p, self->s, self->drive_0, now->g, self->y_hat);
     yoke__mat_vec_add(self->p, self->s, self->drive_1, next_g(now), self->y_hat);
   }
@@ -328,6 +341,8 @@ static double coupled(const yoke_mpsm* self, size_t i, const double y[], const d
 // The input of the coupled solution: L y^ + g at the end of the step, or its mean over it.
 static double target_of(const yoke_mpsm* self, size_t i, const yoke_mpsm_sample* now) {
   const double end = coupled(self, i, self->y_hat, next_g(now));
+
+  // u* = L y^ + g', or lead (L y^ + g') + level
   return self->level == NULL ? end : self->lead[i] * end + self->level[i];
 }
 
@@ -351,6 +366,7 @@ void yoke__mpsm_optimise(yoke_mpsm* self, size_t i, const yoke_mpsm_sample* now,
     double sum = self->y_hat[unit->first_y + r];
     sum -= now->known != NULL ? now->known[unit->first_y + r] : 0;
     for (size_t c = 0; c < n; c++) {
+      // rhs = y^ - known - Sy y - S0 u^k - [S1 u_0] - M u*
       sum -= unit->sy[r * n + c] * y[c];
     }
     for (size_t c = 0; c < m; c++) {
@@ -359,6 +375,8 @@ void yoke__mpsm_optimise(yoke_mpsm* self, size_t i, const yoke_mpsm_sample* now,
     }
     rhs[r] = sum;
   }
+
+  // u = u* + M^+ (rhs - M u*): least change of the target that lands on y^
   yoke__mat_vec(m, n, unit->reach_inverse, rhs, miss);
   for (size_t j = 0; j < m; j++) {
     const double best = target[j] + miss[j];
@@ -371,6 +389,7 @@ void yoke__mpsm_optimise(yoke_mpsm* self, size_t i, const yoke_mpsm_sample* now,
 
 void yoke__mpsm_pass_on(const yoke_mpsm* self, const yoke_mpsm_sample* now, double u[],
                         double slope[]) {
+  // without step 3 the target itself is the input
   couple(self, self->y_hat, next_g(now), u);
   for (size_t i = 0; i < self->s && self->level != NULL; i++) {
     u[i] = self->lead[i] * u[i] + self->level[i];
@@ -383,6 +402,7 @@ void yoke__mpsm_pass_on(const yoke_mpsm* self, const yoke_mpsm_sample* now, doub
 
 // ---- the whole step
 
+// what this exchange was is the past of the next one
 void yoke__mpsm_accept(yoke_mpsm* self, const yoke_mpsm_sample* now) {
   memcpy(self->y_last, now->y, self->p * sizeof *now->y);
   memcpy(self->u_last, now->u, self->s * sizeof *now->u);

@@ -77,6 +77,7 @@ static yoke_status nepce_prepare(void* memory, const yoke_coupling_setup* setup,
   };
   for (size_t s = 0; s < setup->n_sinks; s++) {
     const int64_t n_calls = llround(setup->interval / setup->sinks[s].step);
+    // weights of the mean over the N values that the unit holds
     sinks_of(self)[s].held = yoke__polynomial_mean(n_calls > 1 ? n_calls : 1);
   }
   return YOKE_OK;
@@ -93,8 +94,12 @@ static double missed_mean(const nepce* self, const nepce_sink* sink, nepce_signa
     return 0;  // no interval yet, or its history is not valid
   }
   const int order = self->orders[i];
+
+  // a unit that takes all derivatives sees the polynomial itself
   const yoke_polynomial_weights w =
       sink->derivatives >= order ? yoke__polynomial_mean(0) : sink->held;
+
+  // c_k = mean of the signal - mean of p_{k-1}, both less the first sample
   const double c = yoke__mean_end(&signal->mean, sends_of(self, i), y) -
                    yoke__polynomial_sum(&signal->p, order, w, 0);
   return yoke__is_finite(c) ? c : 0;
@@ -109,6 +114,7 @@ static void nepce_observe(void* memory, const yoke_coupling_moment* now, const d
     const size_t first = self->sinks[s].first, n = self->sinks[s].n;
     for (size_t i = first; i < first + n; i++) {
       nepce_signal* signal = &signals_of(self)[i];
+      // c before the sample is taken: p is still that of the interval that ends now
       signal->c = self->weight * missed_mean(self, &sinks_of(self)[s], signal, i, y[i]);
       yoke__polynomial_observe(&signal->p, y[i]);
       yoke__mean_start(&signal->mean, y[i]);
@@ -129,6 +135,7 @@ static inline void weigh(void* memory, size_t sink, yoke_polynomial_weights w, d
   const nepce_signal* signal = signals_of(memory) + first;
   for (size_t i = 0; i < n; i++, signal++) {
     const double value = yoke__polynomial_sum(&signal->p, self->orders[first + i], w, signal->p.u);
+    // u = p_k(tau) + c_k
     u[i] = value + signal->c;
   }
 }

@@ -25,6 +25,7 @@ typedef struct yoke_polynomial_weights {
 static inline void yoke__polynomial_observe(yoke_polynomial* p, double y) {
   const int64_t n = p->n_samples;
   if (n == 4) {
+    // D1 = y - u_k, D2 = D1 - D1_k, D3 = D2 - D2_k
     const double first = y - p->u, second = first - p->d1;
     p->d3 = second - p->d2;
     p->d2 = second;
@@ -32,6 +33,8 @@ static inline void yoke__polynomial_observe(yoke_polynomial* p, double y) {
     p->u = y;
     return;
   }
+
+  // differences of samples that are not there yet count as 0: the order falls back by itself
   const double d1 = n >= 1 ? y - p->u : 0;
   const double d2 = n >= 2 ? d1 - p->d1 : 0;
   p->d3 = n >= 3 ? d2 - p->d2 : 0;
@@ -47,6 +50,7 @@ static inline void yoke__polynomial_reset(yoke_polynomial* p) {
 }
 
 static inline yoke_polynomial_weights yoke__polynomial_at(double s) {
+  // c1 = s, c2 = s (s + 1) / 2, c3 = s (s + 1) (s + 2) / 6
   const double c2 = s * (s + 1) / 2;
   return (yoke_polynomial_weights){s, c2, c2 * (s + 2) / 3};
 }
@@ -54,6 +58,8 @@ static inline yoke_polynomial_weights yoke__polynomial_at(double s) {
 // Weights of the derivative of the given order in time; interval [s] makes s of tau: ds/dt = 1 / interval.
 static inline yoke_polynomial_weights yoke__polynomial_slope(double s, double interval, int order) {
   const double r = 1 / interval;
+
+  // d/ds of c1, c2, c3, over the interval
   if (order == 1) {
     return (yoke_polynomial_weights){r, r * (2 * s + 1) / 2, r * (3 * s * s + 6 * s + 2) / 6};
   }
@@ -65,8 +71,11 @@ static inline yoke_polynomial_weights yoke__polynomial_slope(double s, double in
 
 // Weights of the mean of the polynomial between s = a and s = b: the means of s, s^2, s^3 in place of these.
 static inline yoke_polynomial_weights yoke__polynomial_between(double a, double b) {
+  // means of s, s^2, s^3 between a and b
   const double m1 = (a + b) / 2, m2 = (a * a + a * b + b * b) / 3;
   const double m3 = (a + b) * (a * a + b * b) / 4;
+
+  // s (s + 1) / 2 and (s^3 + 3 s^2 + 2 s) / 6 with these means
   return (yoke_polynomial_weights){m1, (m2 + m1) / 2, (m3 + 3 * m2 + 2 * m1) / 6};
 }
 
@@ -81,6 +90,7 @@ static inline yoke_polynomial_weights yoke__polynomial_call(double tau, double h
 // Weights of the mean over one interval: of the polynomial itself (n_calls = 0), or of the values that a unit holds
 // which reads it at the start of each of n_calls calls.
 static inline yoke_polynomial_weights yoke__polynomial_mean(int64_t n_calls) {
+  // means of s, s (s + 1) / 2, s (s + 1) (s + 2) / 6 over 0 .. 1
   if (n_calls <= 0) {
     return (yoke_polynomial_weights){1.0 / 2, 5.0 / 12, 3.0 / 8};
   }
