@@ -62,6 +62,8 @@ void yoke__arx_read(const yoke_arx* arx, double theta[4]) {
   // identify_rls.h adds what is subtracted here
   double p[4] = {0};
   yoke__rls_read(&arx->rls, p);
+
+  // least squares learns y = p1 y1 + p2 y2 + p3 u1 + p4 u2, so that a = -p
   theta[0] = -p[0];
   theta[1] = -p[1];
   theta[2] = p[2];
@@ -111,6 +113,7 @@ void yoke__arx_restart(yoke_arx* arx, double y) {
 
 // Nothing moves, and what was learnt before would only be forgotten.
 static bool stands_still(const yoke_arx* arx, double y, double u1) {
+  // without forgetting a sample that says nothing does no harm
   const yoke_arx_state* s = arx->state;
   return arx->setup.forgetting < 1 && fabs(y - s->y[0]) <= STILL * (s->high - s->low) &&
          fabs(s->y[0] - s->y[1]) <= STILL * (s->high - s->low) &&
@@ -128,6 +131,8 @@ static bool learn_filtered(yoke_arx* arx, double y, double u1, bool is_known) {
   yoke__ekf_predict(&s->ekf, &ekf, u1, s->u[0]);
   const bool is_good =
       is_known ? yoke__ekf_update(&s->ekf, &ekf, y) : yoke__are_finite(YOKE_EKF_N, s->ekf.z) != 0;
+
+  // filtered samples, not the noisy ones, are where the iteration starts
   push(s, s->ekf.z[1], u1);
   s->y[1] = s->ekf.z[0];
   return is_good;
@@ -165,9 +170,13 @@ void yoke__arx_update(yoke_arx* arx, double y, double u1) {
 
 void yoke__arx_skip(yoke_arx* arx, double u1) {
   yoke_arx_state* s = arx->state;
+
+  // an input that is missing is held
   u1 = arx->setup.has_input && yoke__is_finite(u1) ? u1 : arx->setup.has_input ? s->u[0] : 0;
   const double last = s->y[0];
   bool is_good = true;
+
+  // the filter predicts without updating, least squares leaves the step out
   if (arx->setup.model == YOKE_ARX_EKF && yoke__arx_is_ready(arx)) {
     is_good = learn_filtered(arx, 0, u1, false);
   } else {
@@ -201,9 +210,13 @@ double yoke__arx_ahead_step(yoke_arx* arx, yoke_arx_ahead* ahead, double u) {
   yoke_arx_state* s = arx->state;
   const double* t = ahead->theta;
   u = arx->setup.has_input ? u : 0;
+
+  // y^ = -a1 y1 - a2 y2 + b1 u1 + b2 u2
   double y = ahead->is_held
                  ? ahead->y[0]
                  : -t[0] * ahead->y[0] - t[1] * ahead->y[1] + t[2] * u + t[3] * ahead->u1;
+
+  // range of the samples, widened by `limit` ranges on both sides
   const double reach = arx->setup.limit * (s->high - s->low);
   const double low = s->low - reach, high = s->high + reach;
   if (!yoke__is_finite(y)) {

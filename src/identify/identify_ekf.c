@@ -32,6 +32,7 @@ void yoke__ekf_enter(yoke_ekf* ekf, const yoke_ekf_setup* setup, double y) {
   ekf->z[S1] = ekf->z[S2];
   ekf->z[S2] = y;
   for (int i = 0; i < N; i++) {
+    // a new start of the states: uncorrelated with the parameters
     ekf->P[S1][i] = ekf->P[i][S1] = ekf->P[S2][i] = ekf->P[i][S2] = 0;
   }
   ekf->P[S1][S1] = ekf->P[S2][S2] = setup->noise * MODEL_VARIANCE;
@@ -41,6 +42,7 @@ void yoke__ekf_enter(yoke_ekf* ekf, const yoke_ekf_setup* setup, double y) {
 static void forget(yoke_ekf* ekf, const yoke_ekf_setup* setup) {
   double growth[N] = {1, 1, 1, 1, 1, 1};
   for (int i = FIRST_PARAMETER; i < N; i++) {
+    // P / lambda, capped at the start variance: growth g on rows and columns keeps P = P'
     const double grown = fmin(ekf->P[i][i] / setup->forgetting, setup->start_variance);
     growth[i] = ekf->P[i][i] > 0 ? fmax(1, sqrt(grown / ekf->P[i][i])) : 1;
   }
@@ -56,6 +58,8 @@ void yoke__ekf_predict(yoke_ekf* ekf, const yoke_ekf_setup* setup, double u1, do
   if (setup->forgetting < 1) {
     forget(ekf, setup);
   }
+
+  // row 2 of F: derivatives of the prediction by s1, s2, a1, a2, b1, b2
   const double f[N] = {-z[A2], -z[A1], -z[S2], -z[S1], u1, u2};
   // F P, then (F P) F^T; rows and columns of the parameters stay
   double row[N];
@@ -65,10 +69,14 @@ void yoke__ekf_predict(yoke_ekf* ekf, const yoke_ekf_setup* setup, double u1, do
       row[j] += f[i] * ekf->P[i][j];
     }
   }
+
+  // f P f' + Q
   double corner = MODEL_VARIANCE;
   for (int j = 0; j < N; j++) {
     corner += row[j] * f[j];
   }
+
+  // row 1 of F picks s2: the new s1 has the covariance of the old s2
   for (int j = FIRST_PARAMETER; j < N; j++) {
     ekf->P[S1][j] = ekf->P[j][S1] = ekf->P[S2][j];
     ekf->P[S2][j] = ekf->P[j][S2] = row[j];
@@ -76,17 +84,21 @@ void yoke__ekf_predict(yoke_ekf* ekf, const yoke_ekf_setup* setup, double u1, do
   ekf->P[S1][S1] = ekf->P[S2][S2];
   ekf->P[S1][S2] = ekf->P[S2][S1] = row[S2];
   ekf->P[S2][S2] = corner;
+
+  // z-: s2 = -a2 s1 - a1 s2 + b2 u2 + b1 u1
   const double next = -z[A2] * z[S1] - z[A1] * z[S2] + z[B2] * u2 + z[B1] * u1;
   z[S1] = z[S2];
   z[S2] = next;
 }
 
 bool yoke__ekf_update(yoke_ekf* ekf, const yoke_ekf_setup* setup, double y) {
+  // S = H P- H' + R; H picks s2
   const double R = setup->noise * MODEL_VARIANCE, S = ekf->P[S2][S2] + R;
   const double innovation = y - ekf->z[S2];
   yoke_ekf next = *ekf;
   double K[N];
   for (int i = 0; i < N; i++) {
+    // K = P- H' / S
     K[i] = ekf->P[i][S2] / S;
     next.z[i] += K[i] * innovation;
   }

@@ -41,6 +41,8 @@ static yoke_status transition_of_outputs(const yoke_identify_states* unit, const
                                          double Y[], size_t* rank, double work[]) {
   const size_t n = unit->n, n_states = unit->n_states;
   double *inverse = work, *CA = inverse + n * n_states, *rest = CA + n * n_states;
+
+  // y = C x, so that x = C+ y as far as the outputs tell: Y = C A C+
   YOKE_TRY(yoke__pseudo_inverse(n, n_states, C_before, YOKE_JACOBIAN_DROP, inverse, rank, rest));
   yoke__mat_mul(n, n_states, n_states, unit->C, unit->A, CA);
   yoke__mat_mul(n, n_states, n, CA, inverse, Y);
@@ -52,6 +54,8 @@ yoke_status yoke__jacobian_of_states(const yoke_identify_states* unit, yoke_jaco
   const size_t n = unit->n, m = unit->m;
   YOKE_TRY(transition_of_outputs(unit, unit->C, to->Jy, rank, work));
   double* JyD = work;
+
+  // Ju = C B - Jy D
   yoke__mat_mul(n, n, m, to->Jy, unit->D, JyD);
   yoke__mat_mul(n, unit->n_states, m, unit->C, unit->B, to->Ju);
   for (size_t i = 0; i < n * m; i++) {
@@ -69,6 +73,8 @@ yoke_status yoke__jacobian_of_discrete_states(const yoke_identify_states* unit,
   const double* Cb = C_before == NULL ? unit->C : C_before;
   const double* Db = D_before == NULL ? unit->D : D_before;
   YOKE_TRY(transition_of_outputs(unit, Cb, to->Sy, rank, work));
+
+  // S0 = -Sy D, S1 = C B + D
   yoke__mat_mul(n, n, m, to->Sy, Db, to->S0);
   yoke__mat_mul(n, unit->n_states, m, unit->C, unit->B, to->S1);
   for (size_t i = 0; i < n * m; i++) {
@@ -94,6 +100,7 @@ static step_space space_of(size_t n, double work[]) {
 }
 
 size_t yoke__jacobian_hold_work_size(size_t n) {
+  // five n x n matrices, n scales, and the exponential of 3 n x 3 n
   return 5 * n * n + n + 9 * n * n + yoke__expm_work_size(3 * n);
 }
 
@@ -118,6 +125,8 @@ static yoke_status exponentials_of(size_t n, const double Jy[], double step, con
   const size_t size = 3 * n;
   double *E = to->rest, *rest = E + size * size;
   balance(n, Jy, step, to);
+
+  // [Z I 0; 0 0 I; 0 0 0]
   memset(E, 0, size * size * sizeof *E);
   for (size_t i = 0; i < n; i++) {
     for (size_t j = 0; j < n; j++) {
@@ -127,6 +136,8 @@ static yoke_status exponentials_of(size_t n, const double Jy[], double step, con
     E[(n + i) * size + 2 * n + i] = 1.0;
   }
   YOKE_TRY(yoke__expm_in(size, E, E, rest, pivots));
+
+  // first block row of the exponential: e^Z, phi1(Z), phi2(Z)
   for (size_t i = 0; i < n; i++) {
     memcpy(to->exponential + i * n, E + i * size, n * sizeof *E);
     memcpy(to->phi1 + i * n, E + i * size + n, n * sizeof *E);
@@ -140,6 +151,8 @@ static void assemble_hold(const yoke_jacobian_continuous* from, double step, con
                           yoke_jacobian_discrete* to) {
   const size_t n = from->n, m = from->m;
   memcpy(to->Sy, f->exponential, n * n * sizeof *to->Sy);
+
+  // S0 = -Sy Jd, S1 = Sy Jd + T phi1 Ju
   yoke__mat_mul(n, n, m, f->exponential, from->Jd, to->S0);
   yoke__mat_mul(n, n, m, f->phi1, from->Ju, to->S1);
   for (size_t i = 0; i < n * m; i++) {
@@ -152,6 +165,8 @@ static void assemble_phi(const yoke_jacobian_continuous* from, double step, cons
                          yoke_jacobian_phi* to) {
   const size_t n = from->n, m = from->m;
   memcpy(to->A, f->exponential, n * n * sizeof *to->A);
+
+  // T phi1 Ju, T^2 phi2 Ju, T phi1 Jd
   yoke__mat_mul(n, n, m, f->phi1, from->Ju, to->B);
   yoke__mat_mul(n, n, m, f->phi2, from->Ju, to->C);
   yoke__mat_mul(n, n, m, f->phi1, from->Jd, to->D);
@@ -181,6 +196,8 @@ yoke_status yoke__jacobian_phi_of(const yoke_jacobian_continuous* from, double s
 void yoke__jacobian_predict(const yoke_jacobian_discrete* model, const double y_before[],
                             const double u_before[], const double u_now[], double y_bar[]) {
   const size_t n = model->n, m = model->m;
+
+  // y_bar = Sy y + S0 u_before + S1 u_now
   for (size_t i = 0; i < n; i++) {
     double own = 0, before = 0, now = 0;
     for (size_t j = 0; j < n; j++) {
@@ -222,6 +239,8 @@ yoke_status yoke__jacobian_check_rank(const yoke_identify_states* unit, const ch
   if (rank != NULL) {
     *rank = found;
   }
+
+  // rank against states and outputs: all states seen, and no output that follows from others
   *sight = found == n_states ? (found == n ? YOKE_JACOBIAN_ALL : YOKE_JACOBIAN_ALL_TWICE)
            : found == n      ? YOKE_JACOBIAN_PART
                              : YOKE_JACOBIAN_PART_TWICE;
@@ -281,6 +300,7 @@ static yoke_status couple_ideally(size_t n_units, const yoke_jacobian_continuous
   for (size_t i = 0; i < n_units; i++) {
     const yoke_jacobian_continuous* unit = &units[i];
     for (size_t l = 0; l < unit->n; l++) {
+      // row of Jy + Ju L, and of I - Jd L
       double *k = c->K + (row + l) * c->p, *loop = c->loop + (row + l) * c->p;
       memcpy(k + row, unit->Jy + l * unit->n, unit->n * sizeof *k);
       loop[row + l] = 1.0;
@@ -290,6 +310,8 @@ static yoke_status couple_ideally(size_t n_units, const yoke_jacobian_continuous
     row += unit->n;
     input += unit->m;
   }
+
+  // (I - Jd L)^-1 (Jy + Ju L), column by column
   YOKE_TRY(yoke__lu_factor(c->p, c->loop, c->pivots));
   for (size_t j = 0; j < c->p; j++) {
     for (size_t i = 0; i < c->p; i++) {
@@ -308,6 +330,7 @@ static double growth_of(const cluster* c, double* size) {
   double growth = -(double)INFINITY;
   *size = 0.0;
   for (size_t i = 0; i < c->p; i++) {
+    // spectral abscissa [1/s]
     growth = fmax(growth, c->re[i]);
     *size = fmax(*size, hypot(c->re[i], c->im[i]));
   }

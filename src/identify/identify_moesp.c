@@ -90,6 +90,7 @@ static yoke_status check_setup(const yoke_moesp_setup* s, const yoke_sink* sink)
 
 static void least_squares_of(yoke_moesp* s, int rows, int columns, int n_right, double* A,
                              double* B, int ld, int* info) {
+  // directions of the data that never occurred are left at 0 instead of blowing up
   const double drop = INPUT_DROP;
   int rank = 0;
   dgelsd_(&rows, &columns, &n_right, A, &rows, B, &ld, s->singular, &drop, &rank, s->work,
@@ -206,6 +207,7 @@ yoke_status yoke__moesp_create(const yoke_moesp_setup* setup, yoke_moesp** out,
     s->n_outputs_r = given.n * given.n_rows;
     s->n_inputs_r = given.m * given.n_rows;
     s->n_columns = s->n_outputs_r + s->n_inputs_r;
+    // recursive: the triangle comes from outside, no data are kept
     s->max_rows = given.is_recursive ? 1 : given.window - given.n_rows + 1;
     yoke__lapack_use_one_thread();
   }
@@ -243,6 +245,7 @@ static double scale_of(double variance) {
 
 static void find_scales(yoke_moesp* s, size_t n_pairs, const double samples[]) {
   for (size_t i = 0; i < s->setup.n + s->setup.m; i++) {
+    // mean first, then squares about it: no cancellation of large means
     double mean = 0.0, sum = 0.0;
     bool has_moved = false;  // the mean of equal numbers is off by round-off
     for (size_t k = 0; k < n_pairs; k++) {
@@ -261,6 +264,8 @@ static void find_scales(yoke_moesp* s, size_t n_pairs, const double samples[]) {
 // The column of signal i in block row b: inputs before outputs.
 static size_t column_of(const yoke_moesp* s, size_t signal, size_t b) {
   const size_t n = s->setup.n, m = s->setup.m;
+
+  // u of all block rows first, then y: [U; Y]
   return signal < n ? s->n_inputs_r + b * n + signal : b * m + signal - n;
 }
 
@@ -269,6 +274,7 @@ static void fill_data(yoke_moesp* s, size_t n_pairs, const double samples[]) {
   for (size_t i = 0; i < s->setup.n + s->setup.m; i++) {
     for (size_t b = 0; b < s->setup.n_rows; b++) {
       double* column = s->data + column_of(s, i, b) * n_rows;
+      // row k of the data: samples k .. k + r - 1
       for (size_t k = 0; k < n_rows; k++) {
         column[k] = value_of(s, samples, i, b + k) / s->scale[i];
       }
@@ -279,6 +285,8 @@ static void fill_data(yoke_moesp* s, size_t n_pairs, const double samples[]) {
 static yoke_status triangularise(yoke_moesp* s, size_t n_rows) {
   const int rows = (int)n_rows, K = (int)s->n_columns;
   int info = 0;
+
+  // [U; Y]^T = Q R, R = L^T; Q is not needed
   dgeqrf_(&rows, &K, s->data, &rows, s->tau, s->work, &s->n_work, &info);
   for (size_t j = 0; j < s->n_columns; j++) {
     for (size_t i = 0; i < s->n_columns; i++) {
@@ -300,6 +308,8 @@ static yoke_status decompose(yoke_moesp* s) {
   const int size = (int)N, one = 1;
   double nothing = 0.0;
   int info = 0;
+
+  // L22 = (lower right block of R)^T
   for (size_t j = 0; j < N; j++) {
     for (size_t i = 0; i < N; i++) {
       s->L22[j * N + i] = r_at(s, M + j, M + i);
@@ -325,6 +335,7 @@ static size_t choose_order(const yoke_moesp* s) {
   double best = 0.0;
   for (size_t j = 0; j < most; j++) {
     // quotients of round-off say nothing
+    // largest quotient of neighbours, or all above a part of the first
     const double gap = sv[j] > least ? sv[j] / fmax(sv[j + 1], least) : 0.0;
     if (s->setup.rule == YOKE_MOESP_GAP && gap > best) {
       best = gap;
@@ -342,16 +353,20 @@ static yoke_status find_dynamics(yoke_moesp* s, size_t order) {
   const size_t N = s->n_outputs_r, n = s->setup.n, n_upper = N - n;
   int info = 0;
   for (size_t j = 0; j < order; j++) {
+    // G = Us s^(1/2)
     const double root = sqrt(s->values[j]);
     for (size_t i = 0; i < N; i++) {
       s->gamma[j * N + i] = s->U[j * N + i] * root;
     }
+    // G without its last block row, and without its first
     memcpy(s->upper + j * n_upper, s->gamma + j * N, n_upper * sizeof(double));
     memcpy(s->lower + j * n_upper, s->gamma + j * N + n, n_upper * sizeof(double));
     for (size_t i = 0; i < n; i++) {
       s->C[i * order + j] = s->gamma[j * N + i];
     }
   }
+
+  // upper A = lower
   least_squares_of(s, (int)n_upper, (int)order, (int)order, s->upper, s->lower, (int)n_upper,
                    &info);
   for (size_t i = 0; i < order; i++) {
@@ -366,12 +381,15 @@ static yoke_status find_dynamics(yoke_moesp* s, size_t order) {
 static yoke_status find_markov_rows(yoke_moesp* s, size_t order) {
   const size_t N = s->n_outputs_r, M = s->n_inputs_r, n_free = N - order;
   int info = 0;
+
+  // L11^T = R11
   for (size_t j = 0; j < M; j++) {
     for (size_t i = 0; i < M; i++) {
       s->R11[j * M + i] = r_at(s, i, j);
     }
   }
   for (size_t a = 0; a < n_free; a++) {
+    // column a of Un: the left null space of the observability matrix
     const double* u = s->U + (order + a) * N;
     for (size_t i = 0; i < M; i++) {
       double sum = 0.0;
@@ -387,6 +405,7 @@ static yoke_status find_markov_rows(yoke_moesp* s, size_t order) {
 
 // One equation: row of column a of Un for block row j. n_d: columns of D, 0 if it is forced to 0.
 static void fill_equation(yoke_moesp* s, size_t order, size_t n_d, size_t a, size_t j) {
+  // K_j = N_j D + (N_(j+1) C + .. + N_r C A^(r-j-1)) B; block row l of gamma is C A^l
   const size_t N = s->n_outputs_r, n = s->setup.n, m = s->setup.m, r = s->setup.n_rows;
   const size_t n_free = N - order, n_equations = r * n_free, e = j * n_free + a;
   const double* u = s->U + (order + a) * N;
@@ -418,6 +437,8 @@ static yoke_status find_inputs(yoke_moesp* s, size_t order) {
   }
   least_squares_of(s, (int)n_equations, (int)(n_d + order), (int)m, s->rows, s->right,
                    (int)n_equations, &info);
+
+  // solution per input: D on top, B below
   for (size_t j = 0; j < m; j++) {
     const double* x = s->right + j * n_equations;
     for (size_t i = 0; i < n; i++) {
@@ -433,6 +454,8 @@ static yoke_status find_inputs(yoke_moesp* s, size_t order) {
 static void scale_back(yoke_moesp* s, size_t order) {
   const size_t n = s->setup.n, m = s->setup.m;
   const double *y_scale = s->scale, *u_scale = s->scale + n;
+
+  // y = y_scale y~, u~ = u / u_scale
   for (size_t i = 0; i < n; i++) {
     for (size_t j = 0; j < order; j++) {
       s->C[i * order + j] *= y_scale[i];
@@ -470,6 +493,8 @@ yoke_status yoke__moesp_solve(yoke_moesp* moesp, size_t n_samples, const double 
   yoke_moesp* s = moesp;
   const size_t width = s->setup.n + s->setup.m, r = s->setup.n_rows;
   const size_t n_lost = s->setup.pairing == YOKE_MOESP_SHIFTED ? 1 : 0;
+
+  // as many rows as columns, at least
   if (s->setup.is_recursive || n_samples > s->setup.window ||
       n_samples < s->n_columns + r - 1 + n_lost || !yoke__are_finite(n_samples * width, samples)) {
     return YOKE_BAD_ARG;
@@ -492,10 +517,12 @@ yoke_status yoke__moesp_solve_factor(yoke_moesp* moesp, const yoke_moesp_factor*
   }
   yoke__lapack_use_one_thread();
   for (size_t i = 0; i < width; i++) {
+    // scaling of columns after the rotation: R diag(1 / scale)
     s->scale[i] = scale_of(factor->squares[i] / factor->weight);
     for (size_t b = 0; b < s->setup.n_rows; b++) {
       const size_t column = column_of(s, i, b);
       for (size_t l = 0; l < K; l++) {
+        // R transposed into columns
         s->R[column * K + l] = factor->triangle[l * K + column] / s->scale[i];
       }
     }
@@ -517,6 +544,7 @@ yoke_status yoke__moesp_jacobian(const yoke_moesp_model* model, yoke_moesp_pairi
   const yoke_identify_states unit = {model->order, n, m, model->A, model->B, model->C, model->D};
   YOKE_TRY(yoke__jacobian_of_discrete_states(&unit, NULL, NULL, to, NULL, work));
   if (pairing == YOKE_MOESP_ALIGNED) {
+    // aligned pairs: y_k with u_k; the new input acts through D alone, the old one through C B
     // S1 = C B + D and S0 = -Sy D so far
     for (size_t i = 0; i < n * m; i++) {
       to->S0[i] += to->S1[i] - model->D[i];

@@ -51,9 +51,11 @@ void yoke__moesp_factor_break(yoke_moesp_factor* factor) {
 static void rotate_in(size_t K, double root, double T[], double x[]) {
   for (size_t i = 0; i < K; i++) {
     double* t = T + i * K;
+    // rotation that takes x_i to 0 against root t_ii
     const double a = root * t[i], b = x[i];
     const double length = hypot(a, b);
     const double c = length > 0.0 ? a / length : 1.0, sn = length > 0.0 ? b / length : 0.0;
+    // elements before i of the row are 0 already
     for (size_t j = i; j < K; j++) {
       const double old = root * t[j];
       t[j] = c * old + sn * x[j];
@@ -66,6 +68,8 @@ static void rotate_in(size_t K, double root, double T[], double x[]) {
 static void take_pair(yoke_moesp_factor* f, int64_t n_pairs) {
   const size_t n = f->n, m = f->m, width = n + m, r = f->n_rows;
   const double* pair = f->recent + (r - 1) * width;
+
+  // weighted mean and sum of squares about it: m := m + d / w, s := lambda s + d d'
   f->weight = f->forgetting * f->weight + 1.0;
   for (size_t i = 0; i < width; i++) {
     const double d = pair[i] - f->mean[i];
@@ -75,6 +79,8 @@ static void take_pair(yoke_moesp_factor* f, int64_t n_pairs) {
   if (n_pairs < (int64_t)r) {
     return;
   }
+
+  // [u_k .. u_(k+r-1), y_k .. y_(k+r-1)]
   for (size_t b = 0; b < r; b++) {
     memcpy(f->row + b * m, f->recent + b * width + n, m * sizeof(double));
     memcpy(f->row + r * m + b * n, f->recent + b * width, n * sizeof(double));
@@ -98,6 +104,8 @@ void yoke__moesp_factor_add(yoke_moesp_factor* factor, const double y[], const d
     memcpy(newest + n, u, m * sizeof *u);
     take_pair(f, f->n_recent);
   }
+
+  // the window moves on by one pair
   memmove(f->recent, f->recent + width, (r - 1) * width * sizeof *y);
   memcpy(newest, y, n * sizeof *y);
   f->n_recent++;

@@ -55,6 +55,7 @@ double yoke__identify_error(const yoke_identify_range* range, const double y[],
 double yoke__identify_error_of_all(size_t n_units, const double errors[]) {
   double sum = 0.0;
   for (size_t i = 0; i < n_units; i++) {
+    // Euclidean sum over the units
     sum += errors[i] * errors[i];
   }
   return yoke__is_finite(sum) ? sqrt(sum) : (double)INFINITY;

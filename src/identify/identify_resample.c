@@ -30,6 +30,8 @@
 static void powers_of(double a, uint64_t n, double* power, double* sum) {
   *power = 1.0;
   *sum = 0.0;
+
+  // a^(2i) = (a^i)^2, sum_(2i) = sum_i + a^i sum_i; then one more where the bit is set
   for (int bit = 63; bit >= 0; bit--) {
     *sum += *sum * *power;
     *power *= *power;
@@ -60,6 +62,8 @@ yoke_status yoke__rls_resample(double a, size_t m, const double b[], double rati
   double share = 0.0, power = 0.0, sum = 0.0;
   const double whole = split(ratio, &share);
   powers_of(a, (uint64_t)whole, &power, &sum);
+
+  // (1 - d) (1 + .. + a^(D-1)) + d (1 + .. + a^D)
   const double factor = (1.0 - share) * sum + share * (1.0 + a * sum);
   *a_to = (1.0 - share) * power + share * power * a;
   for (size_t j = 0; j < m; j++) {
@@ -92,6 +96,8 @@ static void set_identity(size_t n, double A[]) {
 // to := to, then `next`.
 static void append(size_t n, const stretch* next, stretch* to) {
   double product[SIZE];
+
+  // x := P2 (P1 x + S1 B u) + S2 B u: sum = P2 S1 + S2
   yoke__mat_mul(n, n, n, next->power, to->sum, product);
   for (size_t i = 0; i < n * n; i++) {
     to->sum[i] = product[i] + next->sum[i];
@@ -105,6 +111,7 @@ static void repeat(size_t n, const stretch* one, uint64_t n_steps, stretch* to) 
   set_identity(n, to->power);
   memset(to->sum, 0, n * n * sizeof *to->sum);
   for (int bit = 63; bit >= 0; bit--) {
+    // twice what there is, from the highest bit down
     const stretch half = *to;
     append(n, &half, to);
     if ((n_steps >> bit & 1) != 0) {
@@ -136,12 +143,15 @@ static bool invert(size_t n, const double A[], double to[]) {
 static bool take_root(size_t n, double A[]) {
   double Y[SIZE], Z[SIZE], Y_inverse[SIZE], Z_inverse[SIZE];
   memcpy(Y, A, n * n * sizeof *A);
+
+  // Denman and Beavers: Y -> A^(1/2), Z -> A^(-1/2)
   set_identity(n, Z);
   for (int turn = 0; turn < TURNS; turn++) {
     if (!invert(n, Y, Y_inverse) || !invert(n, Z, Z_inverse)) {
       return false;
     }
     double moved = 0.0, size = 0.0;
+    // both updates from the old Y and Z
     for (size_t i = 0; i < n * n; i++) {
       const double next = 0.5 * (Y[i] + Z_inverse[i]);
       moved = fmax(moved, fabs(next - Y[i]));
@@ -153,6 +163,8 @@ static bool take_root(size_t n, double A[]) {
       break;
     }
   }
+
+  // tried by squaring: poles on the negative real axis give something that is no root
   double square[SIZE], off = 0.0, size = 0.0;
   yoke__mat_mul(n, n, n, Y, Y, square);
   for (size_t i = 0; i < n * n; i++) {
@@ -169,6 +181,8 @@ static bool halve(size_t n, stretch* one) {
   if (!take_root(n, one->power)) {
     return false;
   }
+
+  // S_(d/2) = (1 + A^(d/2))^-1 S_d
   memcpy(sum, one->power, n * n * sizeof *sum);
   for (size_t i = 0; i < n; i++) {
     sum[i * n + i] += 1.0;
@@ -188,6 +202,7 @@ static bool append_share(size_t n, const stretch* one, double share, stretch* to
     if (!halve(n, &part)) {
       return false;
     }
+    // binary digits of the share, the highest first
     share *= 2.0;
     if (share >= 1.0) {
       append(n, &part, to);
@@ -201,6 +216,8 @@ static bool append_share(size_t n, const stretch* one, double share, stretch* to
 static void find_lags(size_t n, const double A[], double a[]) {
   double M[SIZE], next[SIZE];
   set_identity(n, M);
+
+  // Faddeev and LeVerrier: a_k = trace(A M_k) / k, M_(k+1) = A M_k - a_k I
   for (size_t k = 0; k < n; k++) {
     double trace = 0.0;
     yoke__mat_mul(n, n, n, A, M, next);
@@ -218,6 +235,8 @@ static void find_lags(size_t n, const double A[], double a[]) {
 // b of one input, in place: from the state space of the old step to the lags of the new one.
 static void carry_input(size_t n, const stretch* over, const double a[], double b[]) {
   double x[MAX], next[MAX], h[MAX];
+
+  // h_i = (A~^i B~)_1; b~_l = h_(l-1) - sum a~_i h_(l-1-i)
   yoke__mat_vec(n, n, over->sum, b, x);
   for (size_t l = 0; l < n; l++) {
     h[l] = x[0];
@@ -237,6 +256,8 @@ yoke_status yoke__rls_resample_lags(size_t n, size_t m, double a[], double b[], 
   }
   stretch one, over;
   memset(one.power, 0, sizeof one.power);
+
+  // companion form: first column a, ones above the diagonal; B = [b_1; ..; b_L]
   set_identity(n, one.sum);
   for (size_t i = 0; i < n; i++) {
     one.power[i * n] = a[i];
@@ -252,6 +273,7 @@ yoke_status yoke__rls_resample_lags(size_t n, size_t m, double a[], double b[], 
     if (whole < 1.0) {
       return YOKE_NO_SUPPORT;
     }
+    // a line between whole steps instead
     over = low;
     append(n, &one, &over);
     for (size_t i = 0; i < n * n; i++) {

@@ -95,6 +95,8 @@ yoke_status yoke__rls_prepare(yoke_rls* rls, const yoke_rls_setup* setup, void* 
   memset(block, 0, yoke__rls_size(setup));
   *rls = (yoke_rls){.setup = *setup, .n_parameters = q, .counts = block};
   double* at = (double*)(void*)((char*)block + counts_size());
+
+  // y lags of each output, then u lags of each input
   rls->history = take(&at, n * setup->n_y_lags + setup->n_u_lags * setup->m);
   rls->residual = take(&at, n);
   rls->largest = take(&at, n + 1);
@@ -143,6 +145,7 @@ static double renew_factors(size_t q, double lambda, const double phi[], double 
   double alpha = lambda, inverse = inverse_lambda, sum = 0.0, *column = U;
   // column j of U has j elements above the diagonal
   for (size_t j = 0; j < q; column += j++) {
+    // Bierman: f = U' phi, v = D f, alpha_j = alpha_(j-1) + f_j v_j
     double f = phi[j], square = 1.0;
     for (size_t i = 0; i < j; i++) {
       f += column[i] * phi[i];
@@ -150,21 +153,26 @@ static double renew_factors(size_t q, double lambda, const double phi[], double 
     const double v = D[j] * f;
     const double alpha_next = alpha + f * v;
     const double inverse_next = 1.0 / alpha_next;
+    // D_j := D_j alpha_(j-1) / (alpha_j lambda)
     D[j] *= alpha * inverse_next * inverse_lambda;
     const double turn = -f * inverse;
     for (size_t i = 0; i < j; i++) {
+      // u_ij := u_ij - (f_j / alpha_(j-1)) g_i, g_i := g_i + u_ij v_j, both from the old u_ij
       const double old = column[i];
       const double next = old + gain[i] * turn;
       column[i] = next;
       gain[i] += old * v;
       square += next * next;
     }
+    // trace(P) = sum of D_j |u_j|^2, at no extra cost here
     sum += D[j] * square;
     gain[j] = v;
     alpha = alpha_next;
     inverse = inverse_next;
   }
   *trace = sum;
+
+  // 1 / alpha_q: the gain is g times this
   return inverse;
 }
 
@@ -192,6 +200,7 @@ static void limit_trace(const yoke_rls* rls, double trace, double D[], const dou
   for (size_t j = 0; j < q; j++) {
     double sum = 1.0;
     for (size_t i = 0; i < j; i++, U++) {
+      // |u_j|^2, with the 1 on the diagonal
       sum += *U * *U;
     }
     if (D[j] * sum > cap) {
@@ -218,6 +227,7 @@ static bool regress(const yoke_rls* rls, size_t output, const double phi[], doub
   double *D = rls->variances + output * q, *U = rls->factors + output * count_factors(q);
   double *p = rls->parameters + output * q, square = 0.0, error = y, trace;
   for (size_t j = 0; j < q; j++) {
+    // error before the update, y - phi' p
     square += phi[j] * phi[j];
     error -= phi[j] * p[j];
   }
@@ -236,6 +246,8 @@ static bool regress(const yoke_rls* rls, size_t output, const double phi[], doub
     return false;
   }
   rls->counts->n_updates++;
+
+  // error after the update: lambda / (lambda + phi' P phi) times the one before
   rls->residual[output] = rls->setup.forgetting * scale * error;
   return renew_parameters(q, rls->gain, scale * error, p);
 }
