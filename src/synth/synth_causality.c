@@ -17,11 +17,13 @@ static yoke_status find_mobility(const yoke_synth_loop* loop, double* mobility) 
   *mobility = 0;
   if (status >= 0) {
     for (int i = 0; i < N_POINTS; i++) {
+      // logarithmic from 1e-4 of pi / Dt to pi / Dt
       w[i] = PI / loop->step * pow(LOWEST, 1 - (double)i / (N_POINTS - 1));
     }
     status = yoke__synth_loop_sample(loop, N_POINTS, w, points);
   }
   for (int i = 0; i < N_POINTS && status >= 0; i++) {
+    // largest gain of the side that takes the action
     *mobility = fmax(*mobility, points[i].side_gain[1]);
   }
   free(w);
@@ -90,6 +92,8 @@ yoke_status yoke__synth_causality_compare(const yoke_synth_causality_case cases[
     YOKE_TRY(look_at(&cases[i], settings, &out->of[i]));
   }
   const double a = border_of(&out->of[0], settings), b = border_of(&out->of[1], settings);
+
+  // limits that differ by more than 10 % decide, else mu
   const bool is_by_limit = fmax(a, b) > ALIKE * fmin(a, b);
   const bool is_second =
       is_by_limit ? b > a : out->of[1].report.mu.value < out->of[0].report.mu.value;

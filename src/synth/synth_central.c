@@ -39,8 +39,12 @@ static double distance_from_fixed(yoke_arena* w, yoke_matrix A, yoke_matrix B, d
                                   double im) {
   const size_t n = A.n_rows, m = B.n_columns;
   const double size = fmax(yoke__matrix_norm(w, A), 1e-300), gain = yoke__matrix_norm(w, B);
+
+  // A - (re + j im) I = X - j Y in its real form [X Y; -Y X]
   const yoke_matrix X = yoke__matrix_add(w, A, yoke__matrix_identity(w, n, re), -1);
   const yoke_matrix Y = yoke__matrix_identity(w, n, im);
+
+  // B in the size of A: the least gain then does not depend on units of u
   const yoke_matrix unit = yoke__matrix_scale(w, B, gain > 0 ? size / gain : 0);
   const yoke_matrix no = yoke__matrix_zero(w, n, m);
   const yoke_matrix pencil =
@@ -73,6 +77,7 @@ static yoke_status find_mode(yoke_matrix A, yoke_matrix B, place where, bool* is
   const double size = yoke__matrix_norm(&w, A);
   status = status == YOKE_OK ? yoke__arena_status(&w) : status;
   for (size_t i = 0; status == YOKE_OK && i < n && !*is_found; i++) {
+    // one eigenvalue of each pair; distance from being immovable
     *re = parts[i];
     *im = parts[n + i];
     if (*im >= 0 && is_at(where, *re, *im, size)) {
@@ -100,6 +105,8 @@ static yoke_status find_zero(yoke_arena* w, yoke_matrix A, yoke_matrix B2, yoke_
   const size_t n = A.n_rows, m2 = B2.n_columns, p1 = C1.n_rows;
   const yoke_matrix C12 = yoke__matrix_block(w, C1, p1 - m2, 0, m2, n);
   const yoke_matrix rest = yoke__matrix_block(w, C1, 0, 0, p1 - m2, n);
+
+  // A - B2 C12
   const yoke_matrix A0 = yoke__matrix_add(w, A, yoke__matrix_mul(w, B2, C12), -1);
   YOKE_TRY(yoke__arena_status(w));
   double re = 0;
@@ -113,6 +120,8 @@ static bool normalise(yoke_arena* w, yoke_matrix D, double size, yoke_matrix* tu
                       yoke_matrix* scale) {
   const size_t p = D.n_rows, m = D.n_columns;
   yoke_matrix U, values, V;
+
+  // D = U S V': turn puts the m columns of U that matter last, scale = V S^-1
   yoke__matrix_svd(w, D, &U, &values, &V);
   *turn = yoke__matrix_beside(w, yoke__matrix_block(w, U, 0, m, p, p - m),
                               yoke__matrix_block(w, U, 0, 0, p, m));
@@ -121,6 +130,7 @@ static bool normalise(yoke_arena* w, yoke_matrix D, double size, yoke_matrix* tu
     return true;  // without memory: found out later
   }
   for (size_t j = 0; j < m; j++) {
+    // full column rank beside the other numbers of the plant
     if (!(values.a[j] > RANK * (values.a[0] + size))) {
       return false;
     }
@@ -154,6 +164,8 @@ yoke_status yoke__central_init(yoke_arena* w, const yoke_synth_general_plant* pl
 
   // units of states and time in which all numbers are mild
   G = yoke__system_balance(w, G);
+
+  // time in units of the fastest motion
   YOKE_TRY(yoke__arena_status(w));
   const double norm = yoke__matrix_norm(w, G.A);
   c->unit = norm > 0 ? norm : 1;
@@ -193,13 +205,19 @@ yoke_status yoke__central_init(yoke_arena* w, const yoke_synth_general_plant* pl
   c->to_y = t(w, to_y_t);
   c->B1 = yoke__matrix_mul(w, B1, turn_w);
   c->B2 = yoke__matrix_mul(w, B2, c->to_u);
+
+  // [0; I] and [0 I] for D12 and D21
   c->C1 = yoke__matrix_mul(w, t(w, turn_z), C1);
   c->C2 = yoke__matrix_mul(w, c->to_y, C2);
   c->D11 = yoke__matrix_mul3(w, t(w, turn_z), D11, turn_w);
+
+  // gamma in the plant's own units
   c->least_gamma = least_gamma(w, c) / c->gain;
   YOKE_TRY(yoke__arena_status(w));
 
   bool is_found = false;
+
+  // P12 and, by duality, P21
   YOKE_TRY(find_zero(w, c->A, c->B2, c->C1, &is_found, frequency));
   if (is_found) {
     *why = YOKE_P12_WITH_ZERO;
@@ -219,10 +237,14 @@ static yoke_status solve_side(yoke_arena* w, yoke_matrix A, yoke_matrix B1, yoke
                               yoke_matrix C1, yoke_matrix D11, double gamma,
                               yoke_riccati_solution* s) {
   const size_t p1 = C1.n_rows, m1 = B1.n_columns, m2 = B2.n_columns;
+
+  // gamma above 1: w in units of gamma, so that R has numbers near 1
   const double unit = fmax(gamma, 1), level = gamma / unit;
   const yoke_matrix D12 =
       yoke__matrix_above(w, yoke__matrix_zero(w, p1 - m2, m2), yoke__matrix_identity(w, m2, 1));
   const yoke_matrix D = yoke__matrix_beside(w, yoke__matrix_scale(w, D11, 1 / unit), D12);
+
+  // R = D'D - diag(gamma^2 I, 0)
   const yoke_matrix square = yoke__matrix_blocks(
       w, yoke__matrix_identity(w, m1, level * level), yoke__matrix_zero(w, m1, m2),
       yoke__matrix_zero(w, m2, m1), yoke__matrix_zero(w, m2, m2));
@@ -234,6 +256,7 @@ static yoke_status solve_side(yoke_arena* w, yoke_matrix A, yoke_matrix B1, yoke
       .R = yoke__matrix_add(w, yoke__matrix_mul(w, t(w, D), D), square, -1)};
   const yoke_status status = yoke__riccati_solve(w, &problem, s);
   for (size_t i = 0; status == YOKE_OK && i < m1 * A.n_rows; i++) {
+    // F11, F12 back in the unit of w
     s->F.a[i] /= unit;
   }
   return status;
@@ -259,21 +282,32 @@ static yoke_synth_system central_element(yoke_arena* w, const yoke_central* c, d
   const yoke_matrix L12 = yoke__matrix_block(w, L, 0, a, n, m2);
   const yoke_matrix L2 = yoke__matrix_block(w, L, 0, p1, n, p2);
 
+  // gamma^2 I - D1111 D1111'
   const yoke_matrix gap = yoke__matrix_add(w, yoke__matrix_identity(w, a, gamma * gamma),
                                            yoke__matrix_mul(w, D1111, t(w, D1111)), -1);
   const yoke_matrix inner = yoke__matrix_solve(w, gap, D1112, is_singular);
+
+  // DK = -D1121 D1111' (..)^-1 D1112 - D1122
   const yoke_matrix through = yoke__matrix_mul(w, yoke__matrix_mul(w, D1121, t(w, D1111)), inner);
   const yoke_matrix DK = yoke__matrix_scale(w, yoke__matrix_add(w, through, D1122, 1), -1);
 
   const yoke_matrix YX = yoke__matrix_mul(w, y->X, x->X);
+
+  // Z^-1 = I - Y X / gamma^2
   const yoke_matrix coupling =
       yoke__matrix_add(w, yoke__matrix_identity(w, n, 1), YX, -1 / (gamma * gamma));
+
+  // (B2 + L12) DK - L2; BK = Z times it
   const yoke_matrix inputs =
       yoke__matrix_add(w, yoke__matrix_mul(w, yoke__matrix_add(w, c->B2, L12, 1), DK), L2, -1);
   const yoke_matrix BK = yoke__matrix_solve(w, coupling, inputs, is_singular);
   const yoke_matrix seen = yoke__matrix_add(w, c->C2, F12, 1);
+
+  // CK = F2 - DK (C2 + F12)
   const yoke_matrix CK = yoke__matrix_add(w, F2, yoke__matrix_mul(w, DK, seen), -1);
   const yoke_matrix BF = yoke__matrix_mul(w, yoke__matrix_beside(w, c->B1, c->B2), x->F);
+
+  // AK = A + B F - BK (C2 + F12)
   const yoke_matrix AK =
       yoke__matrix_add(w, yoke__matrix_add(w, c->A, BF, 1), yoke__matrix_mul(w, BK, seen), -1);
   return (yoke_synth_system){false, AK, BK, CK, DK};
@@ -281,6 +315,7 @@ static yoke_synth_system central_element(yoke_arena* w, const yoke_central* c, d
 
 // Back to the plant's coordinates.
 static yoke_synth_system denormalise(yoke_arena* w, const yoke_central* c, yoke_synth_system K) {
+  // y~ = to_y y, u = to_u u~
   const yoke_synth_system own = {false, K.A, yoke__matrix_mul(w, K.B, c->to_y),
                                  yoke__matrix_mul(w, c->to_u, K.C),
                                  yoke__matrix_mul3(w, c->to_u, K.D, c->to_y)};
@@ -295,6 +330,9 @@ static bool is_no(yoke_status status) {
 static yoke_status try_gamma(yoke_arena* w, const yoke_central* c, double gamma, bool* is_possible,
                              yoke_synth_system* K) {
   yoke_riccati_solution x, y;
+
+  // three conditions: gamma above the static bound, X and Y exist and are
+  // not negative, rho(XY) < gamma^2
   if (!(gamma > c->least_gamma)) {
     return YOKE_OK;
   }

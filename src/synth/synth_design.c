@@ -206,6 +206,7 @@ static double complex imaginary(double y) {
 }
 
 static double complex low_pass(double complex s, double hz) {
+  // w^2 / (s^2 + 2 zeta w s + w^2)
   const double w = 2 * PI * hz;
   return w * w / (s * s + 2 * YOKE_SYNTH_DAMPING * w * s + w * w);
 }
@@ -217,6 +218,7 @@ static double complex tustin(double w, double h) {
 
 // The mean of the last M samples at the step h, M = Dt / h, which is what a held sample is to the receiver.
 static double complex hold(const yoke_synth_settings* s, double w) {
+  // sin(M x) / (M sin x) exp(-j (M - 1) x): M equal weights, then the delay
   const double M = round(s->interval / s->step), x = w * s->step / 2;
   const double gain = fabs(x) < 1e-9 ? 1 : sin(M * x) / (M * sin(x));
   return gain * cexp(imaginary(-((M - 1) * x + w * s->delay)));
@@ -228,6 +230,8 @@ static double complex lead_at(const yoke_synth_design* d, double w) {
     return yoke__synth_filter_response(&d->element.filter, cexp(imaginary(w * s->step)));
   }
   const double complex L = s->pole / (tustin(w, s->step) + s->pole);
+
+  // Horner in L
   double complex sum = 0;
   for (size_t i = s->order + 1; i-- > 0;) {
     sum = sum * L + d->element.c[i];
@@ -243,6 +247,7 @@ yoke_synth_point yoke__synth_response(const yoke_synth_design* d, double w) {
 
 // The frequencies of the design: logarithmic, 0.01 / Dt to 0.999 pi / h.
 static double grid_at(const yoke_synth_settings* s, size_t j) {
+  // from far below the exchange rate to just below the Nyquist frequency of the step
   const double low = 0.01 / s->interval, high = 0.999 * PI / s->step;
   return low * pow(high / low, (double)j / (double)(N_GRID - 1));
 }
@@ -260,12 +265,16 @@ static size_t list_rules(const yoke_synth_settings* s, double E[N_RULES * N_MAX]
   yoke__synth_element_init(&e, s->step, s->pole, s->smoother_hz, YOKE_SYNTH_DAMPING, s->order,
                            zero);
   double power = 1;
+
+  // value, slope and direct gain of the lead, each row of size about 1
   for (size_t i = 0; i < n; i++) {
     E[i] = 1;
     E[n + i] = -(double)i;
     E[2 * n + i] = power;
     power *= e.g;
   }
+
+  // K1(0) = 1; slope: the lead makes up for smoother, hold and delay; D1 D2 = 1
   t[0] = 1;
   t[1] = s->pole * (2 * YOKE_SYNTH_DAMPING / (2 * PI * s->smoother_hz) +
                     (s->interval - s->step) / 2 + s->delay);
@@ -292,6 +301,8 @@ static yoke_status solve_rules(const yoke_synth_settings* s, double c0[N_MAX],
   double E[N_RULES * N_MAX], t[N_RULES], square[N_MAX * N_MAX] = {0}, U[N_MAX * N_MAX];
   double sigma[N_MAX], V[N_MAX * N_MAX];
   const size_t n = s->order + 1, n_rules = list_rules(s, E, t), n_free = n - n_rules;
+
+  // square with rows of 0: the right vectors of these span the null space
   memcpy(square, E, n_rules * n * sizeof *E);
   double* work = malloc(yoke__svd_work_size(n, n) * sizeof *work);
   YOKE_TRY_MEMORY(work);
@@ -301,6 +312,8 @@ static yoke_status solve_rules(const yoke_synth_settings* s, double c0[N_MAX],
   if (!(sigma[n_rules - 1] > DBL_EPSILON * (double)n * sigma[0])) {
     return YOKE_SINGULAR;
   }
+
+  // c0 = V1 S^-1 U' t
   memset(c0, 0, n * sizeof *c0);
   for (size_t j = 0; j < n_rules; j++) {
     double part = 0;
@@ -313,6 +326,7 @@ static yoke_status solve_rules(const yoke_synth_settings* s, double c0[N_MAX],
   }
   for (size_t i = 0; i < n; i++) {
     for (size_t j = 0; j < n_free; j++) {
+      // N: the remaining right vectors
       N[i * n_free + j] = V[i * n + n_rules + j];
     }
   }
@@ -334,6 +348,7 @@ typedef struct lawson {
 
 static void fill_rows(lawson* l, const yoke_synth_settings* s) {
   for (size_t j = 0; j < N_GRID; j++) {
+    // row j: W_f K2 H L^i; rest: W_f - A c0
     const double w = grid_at(s, j);
     const double complex at = tustin(w, s->step), W = low_pass(imaginary(w), s->band_hz);
     const double complex path = W * low_pass(at, s->smoother_hz) * hold(s, w);
@@ -343,6 +358,7 @@ static void fill_rows(lawson* l, const yoke_synth_settings* s) {
       r -= row[i] * l->c0[i];
       power *= s->pole / (at + s->pole);
     }
+    // complex least squares as real ones: real parts, then imaginary parts
     l->r[j] = creal(r);
     l->r[N_GRID + j] = cimag(r);
     for (size_t k = 0; k < l->n_free; k++) {
@@ -361,6 +377,7 @@ static void fill_rows(lawson* l, const yoke_synth_settings* s) {
 static void solve_weighted(lawson* l, double x[N_MAX]) {
   double work[2 * N_MAX];
   for (size_t j = 0; j < 2 * N_GRID; j++) {
+    // weights enter as roots
     const double root = sqrt(l->weight[j % N_GRID]);
     l->rest[j] = root * l->r[j];
     for (size_t k = 0; k < l->n_free; k++) {
@@ -379,6 +396,7 @@ static double measure(lawson* l, const double x[N_MAX]) {
       re -= l->B[j * l->n_free + k] * x[k];
       im -= l->B[(N_GRID + j) * l->n_free + k] * x[k];
     }
+    // |b - A c| at this frequency
     l->error[j] = hypot(re, im);
     largest = fmax(largest, l->error[j]);
   }
@@ -391,6 +409,8 @@ static void sweep(lawson* l) {
     solve_weighted(l, x);
   }
   const double largest = measure(l, x);
+
+  // the iteration is not monotonous: the best so far is kept
   if (largest < l->gamma) {
     l->gamma = largest;
     for (size_t i = 0; i < l->n; i++) {
@@ -401,6 +421,8 @@ static void sweep(lawson* l) {
     }
   }
   double sum = 0;
+
+  // Lawson: weight_j := weight_j |e_j|, normalised
   for (size_t j = 0; j < N_GRID; j++) {
     l->weight[j] *= largest > 0 ? l->error[j] / largest : 1;
     sum += l->weight[j];
@@ -419,11 +441,14 @@ static void measure_element(yoke_synth_design* d) {
   for (size_t j = 0; j < N_GRID; j++) {
     const double w = grid_at(s, j);
     const yoke_synth_point at = yoke__synth_response(d, w);
+    // gamma = max |W_f (1 - K1 H K2)|
     d->gamma = fmax(
         d->gamma, cabs(low_pass(imaginary(w), s->band_hz) * (1 - at.lead * at.hold * at.smoother)));
     d->largest_gain = fmax(d->largest_gain, cabs(at.lead));
   }
   const double slow = SLOW / s->interval;
+
+  // delay of a slow signal: -phase / w at w Dt = 1e-3
   const yoke_synth_point at = yoke__synth_response(d, slow);
   d->net_delay = -carg(at.lead * at.hold * at.smoother) / slow;
 }
@@ -440,6 +465,8 @@ void yoke__synth_assess(yoke_synth_design* d, const double c[]) {
 static yoke_status check_model(const yoke_synth_design* d, yoke_synth_system K1,
                                const yoke_sink* sink) {
   double re[YOKE_SYNTH_ORDER_MAX], im[YOKE_SYNTH_ORDER_MAX], lowest = 0;
+
+  // filter at z = 1
   const double miss = creal(yoke__synth_filter_response(&d->element.filter, 1)) - 1;
   if (!(fabs(miss) <= CLOSE)) {
     return yoke_fail(sink, YOKE_BAD_INPUT, "the lead misses gain 1 at frequency 0 by %.3g", miss);
@@ -509,6 +536,8 @@ yoke_status yoke__synth_design(const yoke_synth_settings* s, size_t n_sweeps,
   double misses[3] = {0};
   yoke__synth_constraints(s, l->best, misses);
   free(l);
+
+  // rounding of the constraints, or a least-squares problem without solution
   const double miss = fmax(fabs(misses[0]), fmax(fabs(misses[1]), fabs(misses[2])));
   if (!is_found || !(miss <= CLOSE)) {
     return yoke_fail(sink, YOKE_BAD_INPUT,

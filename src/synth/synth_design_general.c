@@ -62,6 +62,8 @@ static yoke_status find_lead(yoke_arena* w, const yoke_synth_settings* s,
   YOKE_TRY(find_optimum(w, s, s->pole, found, sink));
   YOKE_TRY(yoke__synth_reduce(w, found->K, s->order, 0, less, sink));
   YOKE_TRY(is_inside(less->system, s->pole, &is_fitting, sink));
+
+  // P, P q, P q^2, ... with q^6 = smallest region / P: room for poles that reduction moves left
   for (int i = 1; i < N_REGIONS && !is_fitting; i++) {
     const double region = s->pole * pow(smallest_region(s), (double)i / N_REGIONS);
     yoke_synth_general_result other;

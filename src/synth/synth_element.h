@@ -62,6 +62,8 @@ static inline double yoke__synth_lead_output(const yoke_synth_element* self,
   if (self->filter.n > 0) {
     return yoke__synth_filter_output(&self->filter, lead, u);
   }
+
+  // x_i = g x_(i-1) + memory, y = sum c_i x_i: sections in series, weighted sum of their outputs
   double x = u, y = YOKE_SYNTH_MULTIPLY_ADD(self->c[0], u, 0.0);
   for (size_t i = 0; i < self->n; i++) {
     x = YOKE_SYNTH_MULTIPLY_ADD(self->g, x, lead->x[i]);
@@ -80,6 +82,7 @@ static inline double yoke__synth_lead_step(const yoke_synth_element* self, yoke_
   for (size_t i = 0; i < self->n; i++) {
     const double before = x;
     x = YOKE_SYNTH_MULTIPLY_ADD(self->g, before, lead->x[i]);
+    // memory := p x_i + g x_(i-1): L = g (z + 1) / (z - p)
     lead->x[i] = YOKE_SYNTH_MULTIPLY_ADD(self->p, x, YOKE_SYNTH_MULTIPLY_ADD(self->g, before, 0.0));
     y = YOKE_SYNTH_MULTIPLY_ADD(self->c[i + 1], x, y);
   }
@@ -94,6 +97,7 @@ static inline double yoke__synth_smoother_output(const yoke_synth_element* self,
 
 static inline double yoke__synth_smoother_step(const yoke_synth_element* self,
                                                yoke_synth_smoother* smoother, double u) {
+  // transposed direct form II: y = b0 u + s0, s0 = b1 u - a0 y + s1, s1 = b2 u - a1 y
   const double y = YOKE_SYNTH_MULTIPLY_ADD(self->b[0], u, smoother->s[0]);
   smoother->s[0] = YOKE_SYNTH_MULTIPLY_ADD(self->b[1], u,
                                            YOKE_SYNTH_MULTIPLY_ADD(-self->a[0], y, smoother->s[1]));

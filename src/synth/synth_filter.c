@@ -38,10 +38,14 @@ static yoke_status fill(yoke_arena* w, yoke_synth_system K, yoke_synth_filter* s
   const size_t n = K.A.n_rows;
   const yoke_matrix T = yoke__matrix_zero(w, n, n), Z = yoke__matrix_zero(w, n, n);
   YOKE_TRY(yoke__arena_status(w));
+
+  // real Schur form: multiplying by T costs half of multiplying by A
   YOKE_TRY(yoke__schur(n, K.A.a, T.a, Z.a));
   const yoke_matrix B = yoke__matrix_mul(w, yoke__matrix_transpose(w, Z), K.B);
   const yoke_matrix C = yoke__matrix_mul(w, K.C, Z);
   bool is_singular = false;  // no: it is stable
+
+  // state at rest for an input of 1: (I - T)^-1 B
   const yoke_matrix gap = yoke__matrix_add(w, yoke__matrix_identity(w, n, 1), T, -1);
   const yoke_matrix rest = yoke__matrix_solve(w, gap, B, &is_singular);
   YOKE_TRY(yoke__arena_status(w));
@@ -51,6 +55,7 @@ static yoke_status fill(yoke_arena* w, yoke_synth_system K, yoke_synth_filter* s
   self->n = n;
   self->D = K.D.a[0];
   for (size_t i = 0; i < n; i++) {
+    // first nonzero of row i: one below the diagonal in the second row of a pair
     self->first[i] = i > 0 && T.a[i * n + i - 1] != 0 ? i - 1 : i;
     memcpy(self->A[i], T.a + i * n, n * sizeof(double));
     self->B[i] = B.a[i];
@@ -100,6 +105,7 @@ double complex yoke__synth_filter_response(const yoke_synth_filter* self, double
     if (first == i) {
       x[i] = r[1] / (z - self->A[i][i]);
     } else {
+      // 2 x 2 block by Cramer's rule
       const double complex a = z - self->A[first][first], d = z - self->A[i][i];
       const double b = self->A[first][i], c = self->A[i][first];
       const double complex det = a * d - b * c;
@@ -115,6 +121,7 @@ double complex yoke__synth_filter_response(const yoke_synth_filter* self, double
 }
 
 size_t yoke__synth_filter_cost(const yoke_synth_filter* self) {
+  // multiplications per step: B and C, D, and the upper triangle
   size_t cost = 2 * self->n + 1;
   for (size_t i = 0; i < self->n; i++) {
     cost += self->n - self->first[i];

@@ -52,6 +52,7 @@ void yoke__synth_filter_start(const yoke_synth_filter* self, double value,
 // The output for the input u of this step, without taking the step.
 static inline double yoke__synth_filter_output(const yoke_synth_filter* self,
                                                const yoke_synth_filter_state* state, double u) {
+  // y = C x + D u
   double y = YOKE_SYNTH_MULTIPLY_ADD(self->D, u, 0.0);
   for (size_t i = 0; i < self->n; i++) {
     y = YOKE_SYNTH_MULTIPLY_ADD(self->C[i], state->x[i], y);
@@ -66,6 +67,7 @@ static inline double yoke__synth_filter_step(const yoke_synth_filter* self,
   double before = 0;  // x[i - 1] of this step, which row i of a 2 x 2 block still needs
   for (size_t i = 0; i < self->n; i++) {
     const double own = state->x[i];
+    // row i of T x + B u; rows above are renewed already, but only columns i - 1 and up are not 0
     double x = YOKE_SYNTH_MULTIPLY_ADD(self->B[i], u, 0.0);
     if (self->first[i] < i) {
       x = YOKE_SYNTH_MULTIPLY_ADD(self->A[i][i - 1], before, x);

@@ -37,6 +37,8 @@ yoke_synth_general_plant
 yoke__synth_plant_penalise(yoke_arena* w, const yoke_synth_general_plant* plant, double eps) {
   const yoke_synth_system* G = &plant->system;
   const size_t n = G->A.n_rows, m = G->D.n_columns, p1 = G->D.n_rows - plant->n_y;
+
+  // a row eps u is added to z, so that D12 gets full column rank
   const yoke_matrix row = yoke__matrix_beside(w, yoke__matrix_zero(w, plant->n_u, m - plant->n_u),
                                               yoke__matrix_identity(w, plant->n_u, eps));
   const yoke_matrix C_top = yoke__matrix_above(w, yoke__matrix_block(w, G->C, 0, 0, p1, n),
@@ -56,6 +58,7 @@ yoke_synth_general_plant yoke__synth_plant_weigh(yoke_arena* w,
   yoke_synth_system G = plant->system;
   const bool d = G.is_discrete;
   if (W_w != NULL) {
+    // z~ = W_z z, w = W_w w~: weights outside, y and u pass
     const yoke_matrix u = yoke__matrix_identity(w, plant->n_u, 1);
     G = yoke__system_series(w, yoke__system_apart(w, *W_w, yoke__system_gain(w, d, u)), G);
   }
@@ -132,6 +135,8 @@ static yoke_status check_settings(const yoke_synth_general_settings* s, bool is_
 static yoke_status check_modes(yoke_arena* w, const yoke_synth_general_plant* plant,
                                const yoke_sink* sink) {
   const yoke_synth_system G = yoke__system_balance(w, plant->system);
+
+  // balanced, so that |A| measures the plant and not its units
   const size_t n = G.A.n_rows, m = G.D.n_columns, p = G.D.n_rows;
   const yoke_matrix B2 = yoke__matrix_block(w, G.B, 0, m - plant->n_u, n, plant->n_u);
   const yoke_matrix C2 = yoke__matrix_block(w, G.C, p - plant->n_y, 0, plant->n_y, n);
@@ -204,6 +209,8 @@ static yoke_synth_system shift(yoke_arena* w, const yoke_synth_general_plant* pl
   const yoke_matrix D2 = yoke__matrix_block(w, G.D, 0, m - plant->n_u, p, plant->n_u);
   const yoke_matrix C2 = yoke__matrix_block(w, G.C, p - plant->n_y, 0, plant->n_y, n);
   const yoke_matrix D_y = yoke__matrix_block(w, G.D, p - plant->n_y, 0, plant->n_y, m);
+
+  // A + B2 F C2, B + B2 F D_y, C + D2 F C2, D + D2 F D_y
   return (yoke_synth_system){G.is_discrete,
                              yoke__matrix_add(w, G.A, yoke__matrix_mul3(w, B2, F, C2), 1),
                              yoke__matrix_add(w, G.B, yoke__matrix_mul3(w, B2, F, D_y), 1),
@@ -233,6 +240,8 @@ static void choose_shift(yoke_arena* w, task* t) {
   for (size_t k = 1; k <= 8; k++) {
     const yoke_matrix F = yoke__matrix_zero(w, plant->n_u, plant->n_y);
     for (size_t i = 0; F.a != NULL && reach > 0 && i < plant->n_u * plant->n_y; i++) {
+      // sin of whole numbers: reproducible and without pattern; half
+      // of what could move a pole by |A|
       F.a[i] = sin((double)(k * (7 * i + 3))) / reach * 0.5;
     }
     const yoke_matrix A = yoke__matrix_add(w, G->A, yoke__matrix_mul3(w, B2, F, C2), 1);
@@ -288,6 +297,8 @@ static yoke_synth_system to_plant(yoke_arena* w, const task* t, yoke_synth_syste
   if (!t->plant.system.is_discrete) {
     return yoke__system_feed_through(w, K, t->central.D22, is_singular);
   }
+
+  // bilinear map back, then the shift F, then D22
   yoke_synth_system Kz = yoke__system_bilinear(w, K, is_singular);
   Kz = yoke__system_feed_through(w, Kz, t->central.D22, is_singular);
   Kz.D = yoke__matrix_add(w, Kz.D, t->F, 1);
@@ -312,6 +323,8 @@ static yoke_status is_possible_at(job* j, const task* t, double gamma, bool* is_
 // The smallest gamma: factors of 10 until it lies between two, then bisection.
 static yoke_status search_gamma(job* j, const task* t, double tolerance, double* smallest) {
   double low = t->central.least_gamma, high = fmax(2 * low, 1);
+
+  // feasibility is monotonous in gamma
   const double start = high;
   bool is_possible = false;
   YOKE_TRY(is_possible_at(j, t, high, &is_possible));
@@ -327,6 +340,8 @@ static yoke_status search_gamma(job* j, const task* t, double tolerance, double*
                      "detectable or has zeros on the boundary",
                      high);
   }
+
+  // relative tolerance; a gamma of 0 is reached when it is 1e-12 of the start
   while (high - low > tolerance * high && high > SMALLEST * start) {
     // far apart: by factors, but not below what a factor of 10 reaches
     const double middle = low * 10 > high ? sqrt(low * high) : fmax(high / 10, 1.01 * low);
@@ -359,6 +374,8 @@ static yoke_status close_loop(yoke_arena* w, const task* t, yoke_synth_general_r
     return YOKE_OK;
   }
   YOKE_TRY(status);
+
+  // Re for the pole region; size of z or Re of s for stability
   r->least_real = (double)INFINITY;
   r->slowest = -(double)INFINITY;
   for (size_t i = 0; i < n; i++) {
@@ -406,6 +423,8 @@ static yoke_status make_checked(job* j, yoke_arena* w, const task* t, yoke_synth
   YOKE_TRY(status);
   r->norm = r->plant_norm = norm.norm;
   r->frequency = norm.frequency;
+
+  // the norm is computed from the loop, not believed from the equations
   *is_good = norm.norm <= r->gamma * (1 + SLACK);
   if (*is_good && r->penalty > 0) {
     const yoke_synth_system own = yoke__system_loop(w, j->plant->system, r->K, &is_singular);
@@ -438,6 +457,8 @@ static yoke_status synthesise(job* j, yoke_arena* w, yoke_synth_general_result* 
                                "no element has a gain below gamma = %g: it is too small", s->gamma);
   }
   YOKE_TRY(search_gamma(j, &t, s->tolerance, &r->smallest_gamma));
+
+  // near the smallest gamma I - Y X / gamma^2 may be nearly singular: more room, more digits
   double margin = s->margin;
   while (!is_good && margin <= LAST_MARGIN) {
     r->gamma = r->smallest_gamma * (1 + margin);
@@ -458,6 +479,8 @@ static yoke_status is_inside_at(job* j, const task* t, double gamma, bool* is_in
   yoke_synth_general_result r = {.gamma = gamma};
   yoke_synth_system loop;
   const yoke_status status = make_element(j, &w, t, &r, &loop, is_inside);
+
+  // stable and right of the bound
   *is_inside = *is_inside && r.least_real > j->settings->least_real;
   yoke__arena_free(&w);
   return status;
@@ -484,6 +507,8 @@ static yoke_status enter_region_with(job* j, yoke_arena* w, double penalty,
   if (!is_inside) {
     return YOKE_OK;
   }
+
+  // gamma to 1 %: the norm itself is computed afterwards
   while (high > (1 + REGION_CLOSE) * low) {
     const double middle = sqrt(low * high);
     YOKE_TRY(is_inside_at(j, &t, middle, &is_inside));
@@ -517,6 +542,8 @@ static yoke_status enter_region(job* j, yoke_arena* w, yoke_synth_general_result
   const size_t p1 = G->D.n_rows - plant->n_y, m1 = G->D.n_columns - plant->n_u;
   const double D12 = yoke__matrix_norm(w, yoke__matrix_block(w, G->D, 0, m1, p1, plant->n_u));
   const double given = j->settings->penalty;
+
+  // from 1e-4 of |D12| on, times 4
   const double from = given > 0 ? given : PENALTY_START * (D12 > 0 ? D12 : 1);
   yoke_synth_general_result best = {.plant_norm = (double)INFINITY};
   YOKE_TRY(try_penalty(j, w, given, &best));
@@ -526,6 +553,7 @@ static yoke_status enter_region(job* j, yoke_arena* w, yoke_synth_general_result
     const double before = best.plant_norm;
     penalty = given > 0 || i > 0 ? 4 * penalty : from;
     YOKE_TRY(try_penalty(j, w, penalty, &best));
+    // ends after two penalties in a row without improvement
     n_worse = isinf(best.plant_norm) || best.plant_norm < before ? 0 : n_worse + 1;
   }
   if (isinf(best.plant_norm)) {

@@ -36,6 +36,7 @@ static double moment(yoke_synth_hold hold, int k) {
   double sum = 0;
   for (int i = 0; i <= (int)hold; i++) {
     for (int m = 0; m <= (int)hold; m++) {
+      // integral of t^(k + m) over i .. i + 1
       const int power = k + m + 1;
       sum += responses[hold][i][m] * (pow(i + 1, power) - pow(i, power)) / power;
     }
@@ -46,6 +47,7 @@ static double moment(yoke_synth_hold hold, int k) {
 static double complex series(yoke_synth_hold hold, double complex x) {
   double complex sum = 0, term = 1;
   for (int k = 1; k < TERMS; k++) {
+    // (-x)^k / k!; terms up to the order of the hold are 0 exactly
     term *= -x / k;
     sum += k > (int)hold ? term * moment(hold, k) : 0;
   }
@@ -54,6 +56,8 @@ static double complex series(yoke_synth_hold hold, double complex x) {
 
 static double complex closed(yoke_synth_hold hold, double complex x) {
   const double complex E = cexp(-x), d = 1 - E;
+
+  // moments p_k in closed form
   const double complex p1 = d / x, p2 = (d - x * E) / (x * x);
   const double complex p3 = (2 - E * (x * x + 2 * x + 2)) / (x * x * x);
   double complex sum = p1;

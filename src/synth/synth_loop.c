@@ -58,6 +58,7 @@ static double value_of(const yoke_synth_loop_point* p, quantity q) {
   case SAMPLED_GAIN:
     return p->sampled_gain;
   case MARGIN:
+    // distance of H_open from 1, where the loop loses stability
     return -cabs(1 - p->open);
   case SENSITIVITY:
     return p->sensitivity;
@@ -141,6 +142,7 @@ static yoke_status add_poles(size_t n, const double A[], double step, poles to[2
     to[0].slowest = fmin(to[0].slowest, size);
     to[0].fastest = fmax(to[0].fastest, size);
     to[0].of[to[0].n++] = (pole){fabs(of[1]), fabs(of[0])};
+    // sampling folds frequencies to -pi/Dt .. pi/Dt
     to[1].of[to[1].n++] = (pole){fabs(remainder(of[1], 2 * PI / step)), fabs(of[0])};
   }
   free(re);
@@ -158,8 +160,10 @@ static yoke_status add_map_poles(const yoke_synth_loop* loop, poles* to) {
     status = yoke__eigenvalues(n, M, re, im);
   }
   for (size_t i = 0; i < n && status >= 0; i++) {
+    // poles at z = 0 are gone within a step and make no peak
     const double size = hypot(re[i], im[i]);
     if (size > 1e-6) {
+      // z = exp(p Dt): angle and log of the size over Dt
       to->of[to->n++] =
           (pole){fabs(atan2(im[i], re[i])) / loop->step, fabs(log(size)) / loop->step};
     }
@@ -190,6 +194,8 @@ static yoke_status make_grid(const poles* p, double low, double high, double eve
   g->room = N_EVEN + N_LOG + 1 + p->n * (2 * N_BESIDE + 1);
   g->w = yoke__arena_array(arena, g->room, sizeof *g->w);
   YOKE_TRY_MEMORY(g->w);
+
+  // even over the band, logarithmic from low to high, and around each light pole
   for (int i = 1; i <= N_EVEN; i++) {
     add(g, even * i / N_EVEN, low, high);
   }
@@ -202,6 +208,8 @@ static yoke_status make_grid(const poles* p, double low, double high, double eve
       continue;  // no resonance: the logarithmic points are nearer to each other than it is wide
     }
     add(g, p->of[k].at, low, high);
+    // distances 0.05, 0.0675, ... of the width: dense at the top of
+    // the resonance, sparse at its foot
     double beside = CLOSE * p->of[k].width;
     for (int i = 0; i < N_BESIDE; i++) {
       add(g, p->of[k].at - beside, low, high);
@@ -209,6 +217,8 @@ static yoke_status make_grid(const poles* p, double low, double high, double eve
       beside *= SPREAD;
     }
   }
+
+  // ascending, each once
   qsort(g->w, g->n, sizeof *g->w, compare);
   size_t n = 0;
   for (size_t i = 0; i < g->n; i++) {
@@ -254,6 +264,7 @@ static void keep(yoke_synth_peak* best, double value, double w) {
 
 static yoke_status refine(const scan* s, quantity q, double low, double high,
                           yoke_synth_peak* best) {
+  // golden section: two inner points, of which one is used again
   double w[2] = {high - GOLDEN * (high - low), low + GOLDEN * (high - low)}, value[2];
   YOKE_TRY(at(s, q, w[0], &value[0]));
   YOKE_TRY(at(s, q, w[1], &value[1]));
@@ -280,6 +291,7 @@ static yoke_status find_peak(const scan* s, quantity q, yoke_synth_peak* best) {
   for (size_t i = 0; i < s->n; i++) {
     const double value = value_of(&s->points[i], q);
     keep(best, value, s->points[i].w);
+    // local maximum: not below its left neighbour, above its right one
     const double before = i > 0 ? value_of(&s->points[i - 1], q) : -(double)INFINITY;
     const double behind = i + 1 < s->n ? value_of(&s->points[i + 1], q) : -(double)INFINITY;
     if (!(value >= before && value > behind)) {
@@ -322,6 +334,8 @@ static yoke_status search_mu(const scan* s, yoke_arena* arena) {
     by_bound[i] = &s->points[i];
   }
   qsort((void*)by_bound, s->n, sizeof(void*), compare_bounds);
+
+  // by falling bound: the first that lies clearly below the largest mu ends the search
   for (size_t i = 0; i < s->n && !s->eval->is_scalar && by_bound[i]->mu > CLEARLY * largest; i++) {
     YOKE_TRY(yoke__synth_loop_at(s->eval, by_bound[i]->w, YOKE_SYNTH_LOOP_ALL, by_bound[i]));
     largest = fmax(largest, by_bound[i]->mu);
@@ -361,6 +375,7 @@ static yoke_status find_crossing(const scan* s, double (*side)(double complex), 
 }
 
 static void keep_gain(yoke_synth_loop_report* out, double complex open, double w) {
+  // factor that takes H_open to 1: 1 / H
   const double factor = 1 / creal(open);
   if (factor >= 1 && factor < out->gain_margin.value) {
     out->gain_margin = (yoke_synth_peak){factor, w};
@@ -385,10 +400,13 @@ static yoke_status find_margins(const scan* s, bool is_scalar, yoke_synth_loop_r
     const double complex a = s->points[i].open, b = s->points[i + 1].open;
     double complex open = 0;
     double w = 0;
+    // a sign change of the phase on the positive real side only: the negative
+    // side is no limit of a loop 1 - H
     if ((phase_side(a) > 0) != (phase_side(b) > 0) && fmax(creal(a), creal(b)) > 0) {
       YOKE_TRY(find_crossing(s, phase_side, i, &w, &open));
       keep_gain(out, open, w);
     }
+    // |H| = 1: a rotation by |arg H| reaches 1
     if ((gain_side(a) > 0) != (gain_side(b) > 0)) {
       YOKE_TRY(find_crossing(s, gain_side, i, &w, &open));
       if (fabs(carg(open)) < out->phase_margin.value) {
@@ -410,6 +428,8 @@ static yoke_status make_grids(const yoke_synth_loop* loop, yoke_arena* arena, gr
   const double end = PI / loop->step;
   poles all[2];
   YOKE_TRY(find_poles(loop, arena, all));
+
+  // four decades below the slowest and three above the fastest motion
   const double low = LOWEST * all[0].slowest, high = HIGHEST * all[0].fastest;
   YOKE_TRY(make_grid(&all[0], low, high, fmin(8 * end, high), arena, wide));
   return make_grid(&all[1], fmax(fmin(low, LOWEST * end), NEAREST * end), end, end, arena, circle);
@@ -430,6 +450,8 @@ static yoke_status analyse(yoke_synth_loop_eval* eval, yoke_synth_loop_report* o
   }
   double direct = 0;
   YOKE_TRY(yoke__synth_loop_direct(eval, &direct));
+
+  // direct feedthrough: the gain at infinite frequency
   keep(&peaks[GAIN], direct, (double)INFINITY);
   *out = (yoke_synth_loop_report){
       .gain = peaks[GAIN],

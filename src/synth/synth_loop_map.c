@@ -34,6 +34,7 @@ yoke_status yoke__synth_loop_check(const yoke_linear sides[2]) {
   for (int i = 0; i < 2; i++) {
     const yoke_linear *s = &sides[i], *other = &sides[1 - i];
     const size_t n = s->n_states, m = s->n_inputs, p = s->n_outputs;
+    // outputs of one side are the inputs of the other
     if (m == 0 || p == 0 || p != other->n_inputs || !yoke__are_finite(n * n, s->A) ||
         !yoke__are_finite(n * m, s->B) || !yoke__are_finite(p * n, s->C) ||
         !yoke__are_finite(p * m, s->D)) {
@@ -48,6 +49,8 @@ yoke_status yoke__synth_loop_hold(const yoke_linear* side, double step, double F
   const size_t n = side->n_states, m = side->n_inputs, N = n + m;
   double* big = calloc(N * N + 1, sizeof *big);
   YOKE_TRY_MEMORY(big);
+
+  // exp([A B; 0 0] Dt) = [F G; 0 I]: input held
   for (size_t i = 0; i < n; i++) {
     for (size_t j = 0; j < n; j++) {
       big[i * N + j] = step * side->A[i * n + j];
@@ -133,11 +136,15 @@ static void fill_pair(const yoke_linear sides[2], const double* const A[2],
 static yoke_status close_pair(pair* p, double to[]) {
   const size_t n = p->n, o = p->p;
   double *I_DL = p->DL + o * o, *column = p->X;
+
+  // I - D L
   for (size_t i = 0; i < o * o; i++) {
     I_DL[i] = (i % (o + 1) == 0 ? 1 : 0) - p->DL[i];
   }
   YOKE_TRY(yoke__lu_factor(o, I_DL, p->pivots));
   memcpy(to, p->A, n * n * sizeof *to);
+
+  // column j of (I - D L)^-1 C, then A + B L times it
   for (size_t j = 0; j < n; j++) {
     for (size_t i = 0; i < o; i++) {
       column[i] = p->C[i * n + j];
@@ -177,6 +184,8 @@ static void stale_map(const pair* p, double M[]) {
     memcpy(M + i * size, p->A + i * n, n * sizeof *M);
     memcpy(M + i * size + n, p->BL + i * o, o * sizeof *M);
   }
+
+  // y+ = C x+ + D L y: the outputs use the held y of the other side
   for (size_t i = 0; i < o; i++) {
     double* row = M + (n + i) * size;
     memset(row, 0, n * sizeof *row);
@@ -204,6 +213,9 @@ static yoke_status map_of(const yoke_linear sides[2], double step, yoke_synth_ex
   yoke_status status = YOKE_OK;
   YOKE_TRY(new_pair(sides, &p));
   fill_pair(sides, as, bs, &p);
+
+  // fresh: outputs and inputs agree at the exchange, as in the coupled
+  // system; stale: outputs are states
   if (exchange == YOKE_SYNTH_FRESH) {
     status = close_pair(&p, M);
   } else {
@@ -280,6 +292,7 @@ static void balance(space* p, size_t n) {
 // Singular values and V of M - shift I, n x n.
 static yoke_status decompose(space* p, size_t n, double shift) {
   for (size_t i = 0; i < n * n; i++) {
+    // kernel of M - shift I: the right vectors of its smallest singular values
     p->X[i] = p->M[i] - (i % (n + 1) == 0 ? shift : 0);
   }
   return yoke__svd(n, n, p->X, p->U, p->s, p->V, p->work);
@@ -288,6 +301,8 @@ static yoke_status decompose(space* p, size_t n, double shift) {
 // M := V1^T M V1 with the first n - g columns of V.
 static void leave_out(space* p, size_t n, size_t g) {
   const size_t m = n - g;
+
+  // X = M V1, then V1^T X
   for (size_t i = 0; i < n; i++) {
     for (size_t j = 0; j < m; j++) {
       p->X[i * m + j] = 0;
@@ -313,14 +328,17 @@ static yoke_status count_zeros(space* p, size_t n, free_motions* to) {
   double largest = 0;
   while (n > 0) {
     size_t g = 0;
+    // singular values descend: the last ones are the kernel
     YOKE_TRY(decompose(p, n, 0));
     largest = fmax(largest, p->s[0]);
+    // relative to the largest ever seen: deflated matrices shrink
     while (g < n && p->s[n - 1 - g] <= ZERO_WHOLE * largest) {
       g++;
     }
     if (g == 0) {
       break;
     }
+    // vectors of this level of the chains, taken out before the next level is looked for
     to->levels[to->n_levels++] = g;
     leave_out(p, n, g);
     n -= g;
@@ -359,6 +377,8 @@ static yoke_status count_free(const yoke_linear sides[2], space* p, free_motions
 static yoke_status take_free(space* p, const free_motions* motions, size_t* n,
                              yoke_synth_loop_radius* to) {
   balance(p, *n);
+
+  // relative to the map, 1 at least
   const double size = fmax(1, yoke__norm_1(*n, p->M));
   for (size_t i = 0; i < motions->n_levels && motions->levels[i] <= *n; i++) {
     const size_t g = motions->levels[i];
@@ -382,6 +402,8 @@ static yoke_status radius_of(const yoke_linear sides[2], double step, yoke_synth
   YOKE_TRY(yoke__synth_loop_map(sides, step, exchange, p->M));
   YOKE_TRY(take_free(p, motions, &n, out));
   YOKE_TRY(yoke__eigenvalues(n, p->M, p->re, p->im));
+
+  // spectral radius of what is left
   for (size_t i = 0; i < n; i++) {
     out->radius = fmax(out->radius, hypot(p->re[i], p->im[i]));
   }
@@ -430,6 +452,8 @@ static yoke_status find_limit(search* s, double resolution, double largest,
                               yoke_synth_loop_limit* out) {
   bool is = true;
   *out = (yoke_synth_loop_limit){0, (double)INFINITY, (double)INFINITY};
+
+  // in steps of the resolution: stability need not be monotonous in the step
   for (size_t k = 1; (double)k * resolution <= largest * (1 + 1e-9); k++) {
     YOKE_TRY(is_stable(s, (double)k * resolution, &is));
     if (!is) {
@@ -442,6 +466,8 @@ static yoke_status find_limit(search* s, double resolution, double largest,
     return YOKE_OK;
   }
   double low = out->stable, high = out->unstable;
+
+  // bisection of the border between the last stable and the first unstable step
   while (high - low > BORDER_PART * high) {
     const double middle = (low + high) / 2;
     YOKE_TRY(is_stable(s, middle, &is));

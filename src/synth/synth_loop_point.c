@@ -87,6 +87,8 @@ void yoke__synth_loop_close(yoke_synth_loop_eval* self) {
 static yoke_status respond(yoke_synth_loop_eval* self, const yoke_linear* s, number p, number delay,
                            number to[]) {
   const size_t n = s->n_states, m = s->n_inputs;
+
+  // (p I - A) x = B_j
   for (size_t i = 0; i < n * n; i++) {
     self->big[i] = (i % (n + 1) == 0 ? p : 0) - s->A[i];
   }
@@ -96,6 +98,7 @@ static yoke_status respond(yoke_synth_loop_eval* self, const yoke_linear* s, num
       self->column[i] = s->B[i * m + j];
     }
     yoke__complex_lu_solve(n, self->big, self->pivots, self->column);
+    // column j of C x + delay D
     for (size_t i = 0; i < s->n_outputs; i++) {
       number sum = delay * s->D[i * m + j];
       for (size_t k = 0; k < n; k++) {
@@ -115,6 +118,7 @@ static yoke_status norm_of(yoke_synth_loop_eval* self, size_t m, size_t n, const
 // X (n x k) := (I - factor L)^-1 X; *det, if wanted: of I - factor L. Uses T.
 static yoke_status close_loop(yoke_synth_loop_eval* self, size_t n, const number L[], number factor,
                               size_t k, number X[], number* det) {
+  // I - factor L
   for (size_t i = 0; i < n * n; i++) {
     self->T[i] = (i % (n + 1) == 0 ? 1 : 0) - factor * L[i];
   }
@@ -138,20 +142,27 @@ static yoke_status close_loop(yoke_synth_loop_eval* self, size_t n, const number
 
 static yoke_status add_sampled(yoke_synth_loop_eval* self, double w, yoke_synth_loop_point* to) {
   const size_t a = self->n_1, b = self->n_2;
+
+  // z = exp(j w Dt); a stale output is one exchange old
   const number z = cexp((number)I * (w * self->loop->step));
   const number delay = self->loop->exchange == YOKE_SYNTH_STALE ? 1 / z : 1;
   number det = 1, det_open = 1;
   double smallest = 0;
   YOKE_TRY(respond(self, &self->held[0], z, delay, self->Q1d));
   YOKE_TRY(respond(self, &self->held[1], z, delay, self->Q2d));
+
+  // H = Q1d Q2d
   yoke__complex_mul(a, b, a, self->Q1d, self->Q2d, self->H);
   YOKE_TRY(norm_of(self, a, a, self->H, &to->sampled_gain));
   YOKE_TRY(close_loop(self, a, self->L1, 1, 0, NULL, &det));
   YOKE_TRY(close_loop(self, a, self->H, 1, 0, NULL, &det_open));
+
+  // 1 - det(I - L) and 1 - det(I - H): the loops of the coupled and of the sampled system
   to->loop = 1 - det;
   to->open = 1 - det_open;
   to->distortion = det / det_open;
   for (size_t i = 0; i < a * a; i++) {
+    // 1 / smallest singular value of I - H
     self->T[i] = (i % (a + 1) == 0 ? 1 : 0) - self->H[i];
   }
   YOKE_TRY(yoke__complex_norm(a, a, self->T, NULL, &smallest, self->norm_work));
@@ -165,11 +176,14 @@ static yoke_status add_sampled(yoke_synth_loop_eval* self, double w, yoke_synth_
 static yoke_status add_errors(yoke_synth_loop_eval* self, size_t n, size_t k, const number Q[],
                               const number L[], number h, number phi, number h_other,
                               number phi_other, double* by_own, double* by_other) {
+  // phi_other h L y_own
   for (size_t i = 0; i < n * n; i++) {
     self->M[i] = phi_other * h * L[i];
   }
   YOKE_TRY(close_loop(self, n, L, h * h_other, n, self->M, NULL));
   YOKE_TRY(norm_of(self, n, n, self->M, by_own));
+
+  // phi Q y_other
   for (size_t i = 0; i < n * k; i++) {
     self->M[i] = phi * Q[i];
   }
@@ -193,6 +207,7 @@ static yoke_status scaled_norm(yoke_synth_loop_eval* self, double d, double* nor
 
 // The norm of blocks is convex in log d: golden section around the value that makes both blocks equal.
 static yoke_status search_scale(yoke_synth_loop_eval* self, double d, double* mu) {
+  // convex: golden section over log d +- 6, a factor of 400 both ways
   double low = log(d) - RANGE, high = log(d) + RANGE, norm[2];
   double at[2] = {high - GOLDEN * (high - low), low + GOLDEN * (high - low)};
   YOKE_TRY(scaled_norm(self, d, mu));
@@ -213,12 +228,15 @@ static yoke_status search_scale(yoke_synth_loop_eval* self, double d, double* mu
 // Spectral radius of M diag(1, e^(j theta)), 2 x 2.
 static double turned_radius(const number M[], double theta) {
   const number turn = cexp((number)I * theta);
+
+  // eigenvalues of M diag(1, e^(j theta)): half the trace and the determinant
   const number half = (M[0] + M[3] * turn) / 2, det = (M[0] * M[3] - M[1] * M[2]) * turn;
   const number root = csqrt(half * half - det);
   return fmax(cabs(half + root), cabs(half - root));
 }
 
 static double search_turn(const number M[]) {
+  // coarse search, then golden section around the best angle
   const double part = 2 * PI / N_ANGLES;
   double best = 0, at = 0;
   for (int i = 0; i < N_ANGLES; i++) {
@@ -261,6 +279,8 @@ static yoke_status add_mu(yoke_synth_loop_eval* self, const number phi[2], bool 
   const double w_1 = cabs(phi[0]), w_2 = cabs(phi[1]);
   memcpy(X, self->Q2, a * b * sizeof *X);
   YOKE_TRY(close_loop(self, b, self->L2, 1, a, X, NULL));  // S2 Q2, b x a
+
+  // [S2 Q2 Q1 w1, S2 Q2 w2; S1 Q1 w1, S1 Q1 Q2 w2]
   YOKE_TRY(norm_of(self, b, a, X, &n_12));
   set_block(self, 0, b, b, a, X, w_2);
   yoke__complex_mul(b, a, b, X, self->Q1, self->big);
@@ -291,9 +311,11 @@ static yoke_status smallest_power(yoke_synth_loop_eval* self, size_t n, const nu
   }
   for (size_t i = 0; i < n; i++) {
     for (size_t j = 0; j < n; j++) {
+      // Hermitian part (X + X^H) / 2
       const number k = (X[i * n + j] + conj(X[j * n + i])) / 2;
       K[i * 2 * n + j] = K[(n + i) * 2 * n + n + j] = creal(k);
       K[(n + i) * 2 * n + j] = cimag(k);
+      // an imaginary part of a Hermitian matrix is skew: the real form is symmetric
       K[i * 2 * n + n + j] = -cimag(k);
     }
   }
@@ -314,6 +336,7 @@ static yoke_status add_passivity(yoke_synth_loop_eval* self, const number h[2],
     to->passivity[k] = (double)NAN;
     if (power != 0 && self->n_1 == self->n_2) {
       for (size_t i = 0; i < n * n; i++) {
+        // sign of the power that flows into side k
         self->T[i] = (k == 0 ? power : -power) * h[k] * sides[k][i];
       }
       YOKE_TRY(smallest_power(self, n, self->T, &to->passivity[k]));
@@ -333,6 +356,8 @@ static yoke_status try_at(yoke_synth_loop_eval* self, double w, yoke_synth_loop_
   YOKE_TRY(respond(self, &self->loop->sides[0], s, 1, self->Q1));
   YOKE_TRY(respond(self, &self->loop->sides[1], s, 1, self->Q2));
   yoke__complex_mul(a, b, a, self->Q1, self->Q2, self->L1);
+
+  // h = 1 + phi: phi is the error of the hold at s Dt
   for (int i = 0; i < 2; i++) {
     phi[i] = yoke__synth_hold_error(self->loop->holds[i], s * self->loop->step);
     h[i] = 1 + phi[i];
@@ -371,6 +396,7 @@ yoke_status yoke__synth_loop_direct(yoke_synth_loop_eval* self, double* gain) {
   const size_t a = self->n_1, b = self->n_2;
   for (size_t i = 0; i < a * b; i++) {
     self->Q1[i] = s[0].D[i];
+    // C (s I - A)^-1 B vanishes at infinite frequency
     self->Q2[i] = s[1].D[i];
   }
   yoke__complex_mul(a, b, a, self->Q1, self->Q2, self->L1);

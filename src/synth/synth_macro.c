@@ -68,6 +68,8 @@ static yoke_status open_runner(const yoke_synth_loop* loop, runner* r) {
   r->x = yoke__arena_array(&r->arena, r->n_x, sizeof(double));
   r->at = yoke__arena_array(&r->arena, r->n_u, sizeof(size_t));
   YOKE_TRY_MEMORY(r->y && r->w && r->u && r->before && r->held && r->last && r->x && r->at);
+
+  // z = [x of all units, memory of all signals]
   size_t at = r->n_x;
   for (size_t i = 0; i < r->n_u; i++) {
     r->at[i] = at;
@@ -99,6 +101,7 @@ static void send(runner* r, const double z[], const double u[]) {
   size_t x = 0, y = 0, at = 0;
   for (size_t k = 0; k < r->loop->n_units; k++) {
     const yoke_synth_unit* unit = &r->loop->units[k];
+    // y = C x + D u
     yoke__mat_vec(unit->n_outputs, unit->n_states, unit->C, z + x, r->y + y);
     yoke__mat_vec_add(unit->n_outputs, unit->n_inputs, unit->D, u + at, r->y + y);
     x += unit->n_states;
@@ -127,6 +130,7 @@ static void receive(runner* r, double z[], size_t j) {
     }
     double u = r->held[i];
     if (loop->paths[i] == YOKE_SYNTH_PATH_LINE) {
+      // line from the last sample to the one at hand
       u += (double)j / (double)loop->n_calls * (r->held[i] - r->last[i]);
     } else if (loop->paths[i] == YOKE_SYNTH_PATH_ELEMENT) {
       const yoke_synth_smoother smoother = smoother_of(r, z, i);
@@ -141,6 +145,8 @@ static yoke_status settle(runner* r, double z[], size_t j) {
   for (size_t i = 0; i < r->n_u; i++) {
     r->u[i] = z[r->at[i]];
   }
+
+  // a chain of feedthroughs is at most as long as there are outputs; one more pass finds no change
   const size_t n_most = r->loop->is_fresh ? r->n_y + 2 : 1;
   for (size_t pass = 0; pass < n_most; pass++) {
     memcpy(r->before, r->u, r->n_u * sizeof *r->u);
@@ -161,6 +167,7 @@ static void remember(runner* r, double z[], size_t j) {
     double *line = z + r->at[i] + 1, *own = own_of(r, z, i);
     const double sent = sent_by(r, z, i);
     if (loop->paths[i] == YOKE_SYNTH_PATH_ELEMENT) {
+      // filters step with what they were given at this instant
       yoke_synth_lead lead = lead_of(r, z, i);
       yoke_synth_smoother smoother = smoother_of(r, z, i);
       yoke__synth_lead_step(loop->element, &lead, r->w[i]);
@@ -169,6 +176,7 @@ static void remember(runner* r, double z[], size_t j) {
       memcpy(own + loop->element->n, smoother.s, sizeof smoother.s);
     }
     if (j == 0 && n_late > 0) {
+      // delay line: the oldest sample leaves in front
       memmove(line, line + 1, (n_late - 1) * sizeof *line);
       line[n_late - 1] = sent;
     }
@@ -183,6 +191,7 @@ static void advance(runner* r, double z[]) {
   size_t x = 0, u = 0;
   for (size_t k = 0; k < r->loop->n_units; k++) {
     const yoke_synth_unit* unit = &r->loop->units[k];
+    // x+ = F x + G u
     yoke__mat_vec(unit->n_states, unit->n_states, unit->F, z + x, r->x + x);
     yoke__mat_vec_add(unit->n_states, unit->n_inputs, unit->G, r->u + u, r->x + x);
     x += unit->n_states;
@@ -210,6 +219,7 @@ yoke_status yoke__synth_macro_matrix(const yoke_synth_loop* loop, double M[]) {
   status = status >= 0 && z == NULL ? YOKE_NO_MEMORY : status;
   for (size_t k = 0; k < n && status >= 0; k++) {
     memset(z, 0, n * sizeof *z);
+    // column k of the map: what a unit vector becomes
     z[k] = 1;
     status = step_interval(&r, z);
     for (size_t i = 0; i < n; i++) {
@@ -221,6 +231,8 @@ yoke_status yoke__synth_macro_matrix(const yoke_synth_loop* loop, double M[]) {
 }
 
 static void judge(size_t n, const double re[], const double im[], yoke_synth_radius* radius) {
+  // the eigenvalue nearest to 1, if it is within the rounding of a
+  // defective one, is the free motion
   size_t one = n;
   for (size_t i = 0; i < n; i++) {
     const double miss = hypot(re[i] - 1, im[i]);
@@ -274,6 +286,8 @@ yoke_status yoke__synth_discretise(size_t n, size_t m, const double A[], const d
   if (one == NULL) {
     return YOKE_NO_MEMORY;
   }
+
+  // micro > 0: k explicit Euler steps of h / k
   const double k = micro > 0 ? fmax(1, floor(h / micro + 0.5)) : 1;
   for (size_t i = 0; i < n; i++) {
     for (size_t j = 0; j < N; j++) {
@@ -287,6 +301,7 @@ yoke_status yoke__synth_discretise(size_t n, size_t m, const double A[], const d
       all[i * N + i] = 1;
     }
     // the power k by squaring
+    // (I + [A B; 0 0] h / k)^k
     for (uint64_t left = (uint64_t)fmin(k, 1e15); left > 0; left /= 2) {
       if (left % 2 == 1) {
         yoke__mat_mul(N, N, N, one, all, next);

@@ -143,6 +143,8 @@ yoke_matrix yoke__matrix_above(yoke_arena* w, yoke_matrix A, yoke_matrix B) {
 static yoke_matrix solve_lu(yoke_arena* w, yoke_matrix A, yoke_matrix B, yoke_matrix* inverse,
                             bool* is_singular) {
   const size_t n = A.n_rows;
+
+  // rows of X are right-hand sides
   const yoke_matrix lu = yoke__matrix_copy(w, A), X = yoke__matrix_transpose(w, B);
   size_t* pivots = yoke__arena_array(w, larger(n, 1), sizeof *pivots);
   if (lu.a == NULL || X.a == NULL || pivots == NULL) {
@@ -174,7 +176,7 @@ yoke_matrix yoke__matrix_solve(yoke_arena* w, yoke_matrix A, yoke_matrix B, bool
     return nothing(n, B.n_columns);
   }
 
-  // the condition from the inverse itself: sizes are small
+  // |A|_1 |A^-1|_1 from the inverse itself: sizes are small, and its rows are columns of A^-1
   double inverse_norm = 0;
   for (size_t i = 0; i < n; i++) {
     double sum = 0;
@@ -196,6 +198,7 @@ yoke_matrix yoke__matrix_inverse(yoke_arena* w, yoke_matrix A, bool* is_singular
 
 void yoke__matrix_svd(yoke_arena* w, yoke_matrix A, yoke_matrix* U, yoke_matrix* values,
                       yoke_matrix* V) {
+  // square with zeros: U and V then are complete bases
   // square with zeros, so that the vectors are complete
   const size_t r = A.n_rows, c = A.n_columns, n = larger(larger(r, c), 1);
   const yoke_matrix square =

@@ -55,9 +55,12 @@ static yoke_status try_poles(search* s, yoke_arena* w) {
   YOKE_TRY(yoke__system_poles(s->G, parts, parts + n));
   try_frequency(s, 0);
   try_frequency(s, s->G.is_discrete ? PI : (double)INFINITY);
+
+  // peaks lie near the frequencies of light poles: |p| or Im p in continuous time
   for (size_t i = 0; i < n; i++) {
     const double re = parts[i], im = parts[n + i];
     const double turn = s->G.is_discrete ? atan2(im, re) : im;
+    // a pole on the boundary: infinite norm
     if (fabs(s->G.is_discrete ? hypot(re, im) - 1 : re) <= ON_BOUNDARY) {
       s->best = (yoke_synth_norm){.norm = (double)INFINITY, .frequency = fabs(turn)};
       return YOKE_OK;
@@ -85,6 +88,8 @@ static void build(search* s, yoke_arena* w) {
   const yoke_matrix direct =
       yoke__matrix_blocks(w, G->D, yoke__matrix_zero(w, p, p), yoke__matrix_zero(w, m, m), D_t);
   s->M = yoke__matrix_blocks(w, states, inputs, outputs, direct);
+
+  // N = [I 0; 0 -I] or [I 0; 0 A'] for the states
   const yoke_matrix left =
       yoke__matrix_blocks(w, one, O, O, G->is_discrete ? A_t : yoke__matrix_identity(w, n, -1));
   const yoke_matrix right = yoke__matrix_blocks(w, nm, np, nm, G->is_discrete ? C_t : np);
@@ -96,6 +101,8 @@ static void build(search* s, yoke_arena* w) {
 static yoke_matrix at_level(const search* s, yoke_arena* w, double gamma) {
   const size_t n = 2 * s->G.A.n_rows, m = s->G.D.n_columns, p = s->G.D.n_rows;
   const yoke_matrix M = yoke__matrix_copy(w, s->M);
+
+  // C x + D u - gamma y, B'q + D'y - gamma u
   for (size_t i = 0; M.a != NULL && i < p; i++) {
     M.a[(n + i) * M.n_columns + n + m + i] = -gamma;
   }
@@ -126,10 +133,12 @@ static yoke_status find_level(search* s, double gamma) {
   YOKE_TRY(status);
   s->n_frequencies = 0;
   for (size_t i = 0; i < n; i++) {
+    // lambda = (re + j im) / beta
     const double size = hypot(s->re[i], s->im[i]);
     if (!(s->beta[i] > 1e-14 * size) || s->im[i] < 0) {
       continue;  // at infinity, or the other one of a pair
     }
+    // distance from the axis or the circle, relative to the size
     const double off = s->G.is_discrete ? fabs(size - s->beta[i]) : fabs(s->re[i]);
     if (off <= NEAR * size) {
       insert(s, s->G.is_discrete ? atan2(s->im[i], s->re[i]) : s->im[i] / s->beta[i]);
@@ -142,9 +151,11 @@ static yoke_status raise_level(search* s, double tolerance) {
   for (size_t step = 0; step < MAX_STEPS; step++) {
     const double level = s->best.norm;
     s->best.n_steps = step + 1;
+    // above the level by the tolerance: when no gain reaches it, the norm is known to the tolerance
     YOKE_TRY(find_level(s, level * (1 + tolerance)));
     for (size_t i = 0; i < s->n_frequencies; i++) {
       try_frequency(s, s->frequencies[i]);
+      // between two crossings the gain is above or below the level throughout
       if (i + 1 < s->n_frequencies) {
         try_frequency(s, (s->frequencies[i] + s->frequencies[i + 1]) / 2);
       }

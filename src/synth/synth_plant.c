@@ -22,6 +22,8 @@ yoke_synth_coupling yoke__synth_coupling_default(double interval) {
 
 yoke_synth_system yoke__synth_low_pass(yoke_arena* w, double hz, double damping) {
   const double f = 2 * PI * hz;
+
+  // w^2 / (s^2 + 2 zeta w s + w^2)
   const double numerator[] = {0, 0, f * f}, denominator[] = {1, 2 * damping * f, f * f};
   return yoke__system_rational(w, false, 2, numerator, denominator);
 }
@@ -34,6 +36,8 @@ yoke_synth_system yoke__synth_pade_hold(yoke_arena* w, double interval, size_t p
   double numerator[YOKE_SYNTH_PADE_MAX + 1] = {0};
   double denominator[YOKE_SYNTH_PADE_MAX + 1] = {0};
   double power = 1;  // Dt^i
+
+  // H* = (N(x) - N(-x)) / (x N(x)), x = s Dt: (1 - e^{-x}) / x with Pade's e^x = N(x) / N(-x)
   for (size_t i = 0; i <= pade; i++) {
     const double N = table[pade - 1][pade - i];
     denominator[pade - i] = N * power;
@@ -83,6 +87,8 @@ yoke_status yoke__synth_coupling_plant(yoke_arena* w, const yoke_synth_coupling*
   // (u, v) to (u, K2 H* v) to (z, u)
   const yoke_synth_system both =
       yoke__system_apart(w, yoke__system_gain(w, false, one), path(w, s));
+
+  // z = u - K2 H* v and u itself
   const double differ[] = {1, -1, 1, 0};
   const yoke_synth_system outputs = yoke__system_apart(
       w, yoke__synth_low_pass(w, s->band_hz, s->band_damping), yoke__system_gain(w, false, one));

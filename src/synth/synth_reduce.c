@@ -18,6 +18,8 @@
 static size_t choose_order(const double hankel[], size_t n, double tolerance) {
   double bound = 0;
   size_t order = n;
+
+  // the weakest values are dropped first, each costs twice its value
   while (order > 0 && bound + 2 * hankel[order - 1] <= tolerance) {
     order--;
     bound += 2 * hankel[order];
@@ -36,6 +38,8 @@ static yoke_synth_system perturb(yoke_arena* w, yoke_synth_system G, size_t r, b
   const yoke_matrix B2 = yoke__matrix_block(w, G.B, r, 0, k, m);
   const yoke_matrix C1 = yoke__matrix_block(w, G.C, 0, 0, p, r);
   const yoke_matrix C2 = yoke__matrix_block(w, G.C, 0, r, p, k);
+
+  // x2 = -A22^-1 (A21 x1 + B2 u)
   const yoke_matrix from_x = yoke__matrix_solve(w, A22, A21, is_singular);
   const yoke_matrix from_u = yoke__matrix_solve(w, A22, B2, is_singular);
   return (yoke_synth_system){false, yoke__matrix_add(w, A11, yoke__matrix_mul(w, A12, from_x), -1),
@@ -50,6 +54,8 @@ static yoke_status reduce(yoke_arena* w, yoke_synth_system G, size_t order, doub
   const size_t n = G.A.n_rows;
   const yoke_balance_model model = {n, G.D.n_columns, G.D.n_rows, G.A.a, G.B.a, G.C.a};
   yoke_reduction all;
+
+  // balanced form of all states that count
   YOKE_TRY(yoke__balance_reduce(&model, n, 0, w, &all));
   *is_singular = all.n_apart > 0;
   const yoke_synth_system balanced = {false, yoke__matrix_from(w, all.n, all.n, all.A),
@@ -62,6 +68,8 @@ static yoke_status reduce(yoke_arena* w, yoke_synth_system G, size_t order, doub
   size_t r = order > 0 ? order : choose_order(all.hankel, all.n_hankel, tolerance);
   r = r < all.n ? r : all.n;
   result->bound = 0;
+
+  // smallest first
   for (size_t i = all.n_hankel; i-- > r;) {
     result->bound += 2 * all.hankel[i];
   }

@@ -34,6 +34,8 @@ static void extended_pencil(yoke_arena* w, const yoke_riccati* p, yoke_matrix* M
   const yoke_matrix O = yoke__matrix_zero(w, n, n), I = yoke__matrix_identity(w, n, 1);
   const yoke_matrix minus_q = yoke__matrix_scale(w, p->Q, -1), B_t = t(w, p->B);
   const yoke_matrix minus_s = yoke__matrix_scale(w, p->S, -1), no = yoke__matrix_zero(w, m, n);
+
+  // -A' (continuous) or I (discrete) for the costate
   const yoke_matrix second = p->is_discrete ? I : yoke__matrix_scale(w, t(w, p->A), -1);
   const yoke_matrix states = yoke__matrix_blocks(w, p->A, O, minus_q, second);
   const yoke_matrix inputs = yoke__matrix_above(w, p->B, minus_s);
@@ -50,17 +52,23 @@ static yoke_status subspace(yoke_arena* w, const yoke_riccati* p, yoke_matrix* Z
   const size_t n = p->A.n_rows, m = p->B.n_columns;
   yoke_matrix M, N;
   extended_pencil(w, p, &M, &N);
+
+  // the columns of u: an orthogonal complement of them removes u without inverting R
   const yoke_matrix inputs = yoke__matrix_block(w, M, 0, 2 * n, 2 * n + m, m);
   const yoke_matrix Q = yoke__matrix_zero(w, 2 * n + m, 2 * n);
   *Z = yoke__matrix_zero(w, 2 * n, 2 * n);
   YOKE_TRY(yoke__arena_status(w));
   YOKE_TRY(yoke__complement(2 * n + m, m, inputs.a, Q.a));
+
+  // Q' M and Q' N, 2 n x 2 n
   const yoke_matrix small =
       yoke__matrix_mul(w, t(w, Q), yoke__matrix_block(w, M, 0, 0, 2 * n + m, 2 * n));
   const yoke_matrix other = yoke__matrix_mul(w, t(w, Q), N);
   YOKE_TRY(yoke__arena_status(w));
   size_t n_stable = 0;
   YOKE_TRY(yoke__stable_subspace(2 * n, small.a, other.a, p->is_discrete, Z->a, &n_stable));
+
+  // n stable eigenvalues exactly: else some lie on the boundary, and there is no stabilising X
   return n_stable == n ? YOKE_OK : YOKE_SINGULAR;
 }
 
@@ -69,23 +77,31 @@ static yoke_status finish(yoke_arena* w, const yoke_riccati* p, yoke_riccati_sol
   const yoke_matrix X = s->X, A_t = t(w, p->A), B_t = t(w, p->B);
   yoke_matrix weight = p->R, cross, direct;
   if (p->is_discrete) {
+    // R + B'XB, B'XA + S', A'XA - X
     weight = yoke__matrix_add(w, p->R, yoke__matrix_mul3(w, B_t, X, p->B), 1);
     cross = yoke__matrix_add(w, yoke__matrix_mul3(w, B_t, X, p->A), t(w, p->S), 1);
     direct = yoke__matrix_add(w, yoke__matrix_mul3(w, A_t, X, p->A), X, -1);
   } else {
+    // B'X + S', XA + A'X
     cross = yoke__matrix_add(w, yoke__matrix_mul(w, B_t, X), t(w, p->S), 1);
     direct = yoke__matrix_mul(w, X, p->A);
     direct = yoke__matrix_add(w, direct, t(w, direct), 1);
   }
   bool is_singular = false;
+
+  // F = -weight^-1 cross
   s->F = yoke__matrix_scale(w, yoke__matrix_solve(w, weight, cross, &is_singular), -1);
   if (is_singular) {
     return YOKE_SINGULAR;
   }
+
+  // residual: direct + Q - cross' weight^-1 cross
   const yoke_matrix square = yoke__matrix_mul(w, t(w, cross), s->F);
   const yoke_matrix rest = yoke__matrix_add(w, yoke__matrix_add(w, direct, p->Q, 1), square, 1);
   const double size =
       fmax(yoke__matrix_largest(direct), yoke__matrix_largest(square)) + yoke__matrix_largest(p->Q);
+
+  // relative to the largest of its terms
   s->residual = size > 0 ? yoke__matrix_largest(rest) / size : 0;
   const yoke_matrix values = yoke__matrix_eigenvalues_symmetric(w, X);
   YOKE_TRY(yoke__arena_status(w));
@@ -102,6 +118,8 @@ yoke_status yoke__riccati_solve(yoke_arena* w, const yoke_riccati* p, yoke_ricca
 
   // X = Z2 Z1^-1
   bool is_singular = false;
+
+  // [Z1; Z2] spans the stable subspace: X = Z2 Z1^-1, symmetric up to rounding
   const yoke_matrix Z1 = yoke__matrix_block(w, Z, 0, 0, n, n);
   const yoke_matrix Z2 = yoke__matrix_block(w, Z, n, 0, n, n);
   const yoke_matrix X_t = yoke__matrix_solve(w, t(w, Z1), t(w, Z2), &is_singular);
@@ -128,6 +146,8 @@ static void rotate(size_t n, double A[], size_t p, size_t q) {
   if (apq == 0) {
     return;
   }
+
+  // tan 2 theta = 2 a_pq / (a_qq - a_pp); the smaller root keeps the rotation below 45 degrees
   const double tau = (A[q * n + q] - A[p * n + p]) / (2 * apq);
   const double tangent = (tau >= 0 ? 1 : -1) / (fabs(tau) + hypot(1, tau));
   const double c = 1 / hypot(1, tangent), s = tangent * c;
@@ -172,6 +192,8 @@ yoke_matrix yoke__matrix_eigenvalues_symmetric(yoke_arena* w, yoke_matrix A) {
     return (yoke_matrix){n, 1, NULL};
   }
   const double size = yoke__matrix_largest(A);
+
+  // Jacobi: 1e-32 of squares is 1e-16 of elements
   for (size_t sweep = 0; sweep < SWEEPS && off_diagonal(n, B.a) > 1e-32 * size * size; sweep++) {
     for (size_t p = 0; p + 1 < n; p++) {
       for (size_t q = p + 1; q < n; q++) {

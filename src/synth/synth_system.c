@@ -36,6 +36,8 @@ yoke_synth_system yoke__system_rational(yoke_arena* w, bool is_discrete, size_t 
   if (!(G.A.a && G.B.a && G.C.a && G.D.a)) {
     return G;
   }
+
+  // controllable canonical form: direct = lim G, C = rest of the numerator
   const double lead = denominator[0], direct = numerator[0] / lead;
   for (size_t i = 0; i < n; i++) {
     G.A.a[i] = -denominator[i + 1] / lead;
@@ -94,6 +96,7 @@ yoke_synth_system yoke__system_loop(yoke_arena* w, yoke_synth_system G, yoke_syn
   const yoke_matrix D22 = yoke__matrix_block(w, G.D, p, m, ny, nu);
 
   // u = Ck xk + Dk y, y = C2 x + D21 w + D22 u:  u = E (Dk C2 x + Ck xk + Dk D21 w),  E = (I - Dk D22)^-1
+  // E = (I - Dk D22)^-1
   const yoke_matrix E = yoke__matrix_inverse(
       w, yoke__matrix_add(w, yoke__matrix_identity(w, nu, 1), yoke__matrix_mul(w, K.D, D22), -1),
       is_singular);
@@ -101,12 +104,16 @@ yoke_synth_system yoke__system_loop(yoke_arena* w, yoke_synth_system G, yoke_syn
       yoke__matrix_mul(w, E, yoke__matrix_beside(w, yoke__matrix_mul(w, K.D, C2), K.C));
   const yoke_matrix inputs = yoke__matrix_mul3(w, E, K.D, D21);
   const yoke_matrix C2_all = yoke__matrix_beside(w, C2, yoke__matrix_zero(w, ny, K.A.n_rows));
+
+  // y = C2 x + D22 u + D21 w
   const yoke_matrix y_states = yoke__matrix_add(w, C2_all, yoke__matrix_mul(w, D22, states), 1);
   const yoke_matrix y_inputs = yoke__matrix_add(w, D21, yoke__matrix_mul(w, D22, inputs), 1);
   const yoke_matrix C1_all = yoke__matrix_beside(w, C1, yoke__matrix_zero(w, p, K.A.n_rows));
   const yoke_matrix from_u = yoke__matrix_above(w, B2, yoke__matrix_zero(w, K.A.n_rows, nu));
   const yoke_matrix from_y = yoke__matrix_above(w, yoke__matrix_zero(w, n, ny), K.B);
   const yoke_matrix from_w = yoke__matrix_above(w, B1, yoke__matrix_zero(w, K.A.n_rows, m));
+
+  // x' = A x + B2 u + B1 w, xk' = Ak xk + Bk y
   const yoke_matrix feed_a = yoke__matrix_add(w, yoke__matrix_mul(w, from_u, states),
                                               yoke__matrix_mul(w, from_y, y_states), 1);
   const yoke_matrix feed_b = yoke__matrix_add(w, yoke__matrix_mul(w, from_u, inputs),
@@ -133,6 +140,8 @@ static yoke_synth_system to_discrete(yoke_arena* w, yoke_synth_system G, double 
                                      bool* is_singular) {
   const size_t n = G.A.n_rows;
   const yoke_matrix one = yoke__matrix_identity(w, n, 1);
+
+  // M = (I - A / k)^-1
   const yoke_matrix M = yoke__matrix_inverse(w, yoke__matrix_add(w, one, G.A, -1 / k), is_singular);
   const yoke_matrix MB = yoke__matrix_mul(w, M, G.B), CM = yoke__matrix_mul(w, G.C, M);
   return (yoke_synth_system){true, yoke__matrix_mul(w, M, yoke__matrix_add(w, one, G.A, 1 / k)),
@@ -145,6 +154,8 @@ static yoke_synth_system to_continuous(yoke_arena* w, yoke_synth_system G, doubl
                                        bool* is_singular) {
   const size_t n = G.A.n_rows;
   const yoke_matrix one = yoke__matrix_identity(w, n, 1);
+
+  // M = (A + I)^-1
   const yoke_matrix M = yoke__matrix_inverse(w, yoke__matrix_add(w, G.A, one, 1), is_singular);
   const yoke_matrix MB = yoke__matrix_mul(w, M, G.B), CM = yoke__matrix_mul(w, G.C, M);
   const yoke_matrix A = yoke__matrix_mul(w, M, yoke__matrix_add(w, G.A, one, -1));
@@ -189,11 +200,14 @@ static void scale_column(yoke_matrix A, size_t i, double factor) {
 
 // Another unit for state i; false if it is good.
 static bool balance_state(yoke_synth_system G, size_t i) {
+  // off-diagonal sums of the row (with B) and of the column (with C)
   const double in = weight(G.A, i, true, true) + weight(G.B, i, true, false);
   const double out = weight(G.A, i, false, true) + weight(G.C, i, false, false);
   if (!(in > 0 && out > 0)) {
     return false;
   }
+
+  // nearest power of two to sqrt(in / out): exact
   const double d = exp2(round(log2(in / out) / 2));
   if (d == 1 || !yoke__is_finite(d)) {
     return false;
@@ -219,6 +233,7 @@ yoke_synth_system yoke__system_balance(yoke_arena* w, yoke_synth_system G) {
 }
 
 yoke_synth_system yoke__system_rescale_time(yoke_arena* w, yoke_synth_system G, double unit) {
+  // B and C share the factor, so that Gramians stay
   const double root = 1 / sqrt(unit);
   return (yoke_synth_system){G.is_discrete, yoke__matrix_scale(w, G.A, 1 / unit),
                              yoke__matrix_scale(w, G.B, root), yoke__matrix_scale(w, G.C, root),
@@ -243,6 +258,7 @@ yoke_status yoke__system_instability(yoke_synth_system G, double* instability) {
   if (parts != NULL) {
     status = yoke__system_poles(G, parts, parts + n);
     for (size_t i = 0; status == YOKE_OK && i < n; i++) {
+      // distance beyond the boundary of stability: |z| - 1 or Re s
       const double side = G.is_discrete ? hypot(parts[i], parts[n + i]) - 1 : parts[i];
       *instability = fmax(*instability, side);
     }
@@ -254,6 +270,8 @@ yoke_status yoke__system_instability(yoke_synth_system G, double* instability) {
 // [Re -Im; Im Re] of D + C (lambda I - A)^-1 B: twice each singular value of the complex matrix. No elements at a pole.
 static yoke_matrix response(yoke_arena* w, yoke_synth_system G, double complex lambda) {
   const size_t n = G.A.n_rows;
+
+  // (lambda I - A) in real form
   const yoke_matrix X = yoke__matrix_add(w, yoke__matrix_identity(w, n, creal(lambda)), G.A, -1);
   const yoke_matrix Y = yoke__matrix_identity(w, n, cimag(lambda));
   const yoke_matrix pole = yoke__matrix_blocks(w, X, yoke__matrix_scale(w, Y, -1), Y, X);
