@@ -5,13 +5,14 @@ SYSTEM  ?= scenarios/hydraulic-crane/crane-advised.yaml
 SOAK_SECONDS ?= 3600
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test test-full bench soak docs install format clean
+.PHONY: help build run test test-full coverage bench soak docs install format clean
 
 help:
 	@echo 'make run        build, then run $(SYSTEM)'
 	@echo 'make test       build and check everything that is fast (a few minutes)'
 	@echo 'make build      program and library: build/release/yoke, build/release/libyoke.so'
 	@echo 'make test-full  make test, clang, threads, static checks, ARM, fuzzers, long studies'
+	@echo 'make coverage   count the lines that the fast tests run, per folder and per line (build/coverage)'
 	@echo 'make bench      run the benchmarks'
 	@echo 'make soak       repeat every scenario for SOAK_SECONDS=$(SOAK_SECONDS) and compare the bytes'
 	@echo 'make docs       check the links of the pages; docs/README.md is where to start reading'
@@ -33,6 +34,10 @@ test:
 test-full:
 	@tools/setup full
 	@tools/test full
+
+coverage:
+	@tools/setup coverage
+	@tools/coverage
 
 bench:
 	@tools/setup run

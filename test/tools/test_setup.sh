@@ -67,6 +67,10 @@ for package in ninja-build strace python3 groff-base chromium nodejs; do
 done
 silent arm64 "$CALLS"
 silent armhf "$CALLS"
+silent gcovr "$CALLS"
+call "$work/apt:$work/bare" coverage
+said 'install .*ninja-build.*gcovr' "$CALLS"
+silent arm64 "$CALLS"
 call "$work/apt:$work/bare" full
 said '^dpkg --add-architecture arm64$' "$CALLS"
 for package in libyaml-dev libjansson-dev; do
