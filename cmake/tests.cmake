@@ -148,6 +148,14 @@ if(NOT CMAKE_CROSSCOMPILING AND BASH_PROGRAM AND NOT YOKE_TESTS STREQUAL "OFF")
   endforeach()
   add_test(NAME tools.includes COMMAND ${PROJECT_SOURCE_DIR}/tools/check_includes)
   yoke_test_properties(tools.includes tools)
+  # the picture of docs/README.md is that of the includes
+  find_program(PYTHON3_PROGRAM python3)
+  if(PYTHON3_PROGRAM)
+    add_test(NAME tools.architecture COMMAND ${PYTHON3_PROGRAM} ${PROJECT_SOURCE_DIR}/tools/make_architecture --check)
+  else()
+    add_test(NAME tools.architecture COMMAND sh -c "echo python3 is missing; exit 77")
+  endif()
+  yoke_test_properties(tools.architecture tools)
 endif()
 
 # ---- examples: public headers, shared library, run as tests
