@@ -44,6 +44,7 @@ static yoke_status make_matrix(yoke_dae* self, yoke_arena* arena) {
   } else if (core->plan.n_slots > 1) {
     uint8_t* varying = yoke__arena_array(arena, self->nnz, sizeof *varying);
     YOKE_TRY(yoke__arena_status(arena));
+    // entries with a0 in them: another a0 is another value
     for (uint32_t k = 0; k < self->nnz; k++) {
       varying[k] = pattern.varying[k] || dynamic[k];
     }
@@ -91,6 +92,9 @@ static yoke_status build(yoke_dae* self) {
   const yoke_sparse_pattern* pattern = &core->equations->J;
   self->n = (uint32_t)pattern->n;
   self->nnz = (uint32_t)pattern->starts[pattern->n];
+
+  // renewal of the matrix: each iteration if something is nonlinear, each stage if values
+  // move, else only after switching
   self->renewal = !is_linear || core->options.is_refactored ? YOKE_DAE_ITERATION
                   : core->signals->is_matrix_moving         ? YOKE_DAE_STAGE
                                                             : YOKE_DAE_NEVER;
@@ -134,6 +138,7 @@ static void assemble(yoke_dae* self, uint32_t slot, const double v_limited[]) {
   const double a0 = core->plan.a0[slot];
   // rates as they are: a0 x + c = xdot
   for (uint32_t i = 0; i < self->n; i++) {
+    // c = xdot - a0 x
     self->c[i] = self->rate[0][i] - a0 * self->x[0][i];
   }
   self->has_stage = false;
@@ -242,6 +247,8 @@ static yoke_status dae_sensitivity(void* memory, uint32_t input, double dx[]) {
     assemble(self, slot, NULL);
     YOKE_TRY(yoke__dae_renew(self, slot));
   }
+
+  // J dx = -df/du
   yoke__equations_input(core->equations, self->x[0], a0, self->c, input, dx);
   for (uint32_t i = 0; i < self->n; i++) {
     dx[i] = -dx[i];

@@ -56,6 +56,8 @@ yoke_status yoke__dae_renew(yoke_dae* self, uint32_t slot) {
 static void gather_history(yoke_dae* self, const yoke_method_stage* stage) {
   const uint32_t n = self->n;
   double* c = self->c;
+
+  // c = sum w_j x_(k-j) + sum d_j xdot_j
   for (uint32_t i = 0; i < n; i++) {
     c[i] = stage->x_weight[0] * self->x[0][i];
   }
@@ -84,6 +86,7 @@ static double move(yoke_dae* self) {
   double most = 0.0;
   double sum = 0.0;
   for (uint32_t i = 0; i < self->n; i++) {
+    // relative for large, absolute for small unknowns
     const double dx = self->f[i];
     self->next[i] += dx;
     const double change = fabs(dx) / (1.0 + fabs(self->next[i]));
@@ -105,6 +108,8 @@ static yoke_status iterate(yoke_dae* self, const yoke_method_stage* stage, int i
   yoke_circuit_core* core = self->core;
   const bool is_renewed = is_due(self, stage->slot, iteration);
   const double* v_limited = core->options.is_unlimited ? NULL : self->v_limited;
+
+  // f and, if the matrix is renewed, J at x with junctions where limiting has put them
   yoke__equations_evaluate(core->equations, self->next, stage->a0, self->c, v_limited, self->f,
                            is_renewed ? self->J : NULL);
   *is_done = is_residual_test && norm_of(self->f, self->n) < core->options.residual;
@@ -116,6 +121,8 @@ static yoke_status iterate(yoke_dae* self, const yoke_method_stage* stage, int i
     YOKE_TRY(yoke__dae_renew(self, stage->slot));
     add_cost(self, YOKE_COST_FACTOR);
   }
+
+  // J dx = -f
   for (uint32_t i = 0; i < self->n; i++) {
     self->f[i] = -self->f[i];
   }
@@ -190,6 +197,7 @@ static yoke_status solve_stage(yoke_dae* self, const yoke_method_stage* stage) {
   bool is_done = false;
   yoke__equations_unlimit(core->equations, self->next, self->v_limited);
   while (n < n_max && !is_done) {
+    // an iteration held back by limiting has a residual of another point
     const bool is_residual_test = !is_fixed && options->residual > 0.0 && !was_limited && n > 0;
     const double last = update;
     YOKE_TRY(iterate(self, stage, n, is_residual_test, &update, &is_done));
@@ -200,10 +208,13 @@ static yoke_status solve_stage(yoke_dae* self, const yoke_method_stage* stage) {
     if (!yoke__is_finite(update)) {
       return report_divergence(self);
     }
+    // junctions move at most as far as their exponential allows
     const bool is_limited = !options->is_unlimited &&
                             yoke__equations_limit(core->equations, self->next, self->v_limited);
+    // converged: not limited now or before, and the update below the tolerance
     is_done = !is_fixed && (is_linear || (!was_limited && !is_limited && options->residual <= 0.0 &&
                                           update < options->tolerance));
+    // stalled: the update no longer shrinks by four, which is rounding or no convergence at all
     if (!is_done && !is_fixed && !was_limited && !is_limited && options->residual <= 0.0 && n > 2 &&
         update > STALLED * last) {
       is_done = is_at_floor(self, stage);
@@ -219,6 +230,8 @@ static yoke_status solve_stage(yoke_dae* self, const yoke_method_stage* stage) {
 // Newer values take the oldest one's place.
 static void shift_history(yoke_dae* self) {
   const uint32_t n_history = self->core->plan.n_history;
+
+  // pointers move, not values
   double* oldest = self->x[n_history - 1];
   for (uint32_t j = n_history - 1; j > 0; j--) {
     self->x[j] = self->x[j - 1];
@@ -230,6 +243,8 @@ static void shift_history(yoke_dae* self) {
 // The rate that fits the last stage becomes that of x_k, projected if the method asks for it.
 static void finish_rates(yoke_dae* self, const yoke_method_stage* last) {
   yoke_circuit_core* core = self->core;
+
+  // xdot = a0 x + c of the last stage
   for (uint32_t i = 0; i < self->n; i++) {
     self->rate[0][i] = last->a0 * self->next[i] + self->c[i];
   }

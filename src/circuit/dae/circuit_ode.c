@@ -46,6 +46,8 @@ static void say_singular(engine_ode* self, int32_t column) {
 static yoke_status factor(engine_ode* self, const double x[], double t) {
   yoke_circuit_core* core = self->core;
   int32_t column = -1;
+
+  // [Phi_x; A] at x: a pivot below 1e-14 of the largest counts as none
   yoke__signals_update_rates(core->signals, t);
   yoke__equations_derivatives(core->equations, x, NULL, self->ahat, self->bhat);
   yoke_status status = yoke__sparse_factor(self->matrix, self->ahat, &column);
@@ -132,6 +134,7 @@ static yoke_status ode_start(void* memory, const double x[], const double xdot[]
 // steps
 
 static yoke_status renew(engine_ode* self) {
+  // constant matrix: factored once
   if (self->is_constant && !self->is_stale && !self->core->options.is_refactored) {
     return YOKE_OK;
   }
@@ -151,6 +154,8 @@ static void right_hand_side(void* memory, double t, const double x[], double dx[
   yoke__signals_update_rates(core->signals, t);
   yoke__equations_derivatives(core->equations, x, NULL, self->ahat, self->bhat);
   const yoke_status status = renew(self);
+
+  // xdot = -Ahat^-1 bhat
   for (uint32_t i = 0; i < self->n; i++) {
     dx[i] = status < 0 ? 0.0 : -self->bhat[i];
   }
@@ -171,6 +176,8 @@ static yoke_status ode_step(void* memory) {
   memcpy(self->next, self->x, self->n * sizeof(double));
   yoke_status status = yoke__ode_step(method, right_hand_side, self, yoke__core_time(core), core->h,
                                       self->n, self->next, self->work, NULL);
+
+  // rate at the end of the step, for refresh and images
   right_hand_side(self, core->t0 + (double)(core->k + 1) * core->h, self->next, self->rate);
   status = self->status < 0 ? self->status : status;
   uint32_t i = 0;

@@ -47,6 +47,7 @@ bool yoke__border_has_row(const yoke_border* self, uint32_t row) {
 
 // false: too many rows
 static bool find_rows(yoke_border* self, const yoke_sparse_pattern* p) {
+  // rows of Ahat with an entry that varies
   for (int32_t k = 0; k < p->starts[p->n]; k++) {
     if (!is_varying(p, k) || yoke__border_has_row(self, (uint32_t)p->rows[k])) {
       continue;
@@ -63,6 +64,7 @@ static bool find_rows(yoke_border* self, const yoke_sparse_pattern* p) {
 static bool find_touched(yoke_border* self, const yoke_sparse_pattern* p) {
   for (int32_t j = 0; j < p->n; j++) {
     bool is_touched = false;
+    // columns with an entry in one of these rows
     for (int32_t k = p->starts[j]; k < p->starts[j + 1]; k++) {
       const uint32_t v = row_index(self, (uint32_t)p->rows[k]);
       if (v < self->n_rows) {
@@ -81,6 +83,7 @@ static bool find_touched(yoke_border* self, const yoke_sparse_pattern* p) {
 }
 
 static void fill_places(yoke_border* self, const yoke_sparse_pattern* p) {
+  // starts by summing up; columns ascending within a row
   for (uint32_t v = 0; v < self->n_rows; v++) {
     self->starts[v + 1] += self->starts[v];
   }
@@ -123,6 +126,8 @@ yoke_status yoke__border_create(const yoke_sparse_pattern* ahat, yoke_arena* are
 void yoke__border_learn(yoke_border* self, yoke_sparse* constant, const double scale[],
                         double work[]) {
   const size_t n = self->n;
+
+  // columns of H at the touched unknowns: H e_t, once
   for (uint32_t t = 0; t < self->n_touched; t++) {
     memset(work, 0, 2 * n * sizeof(double));
     work[self->touched[t]] = 1.0;
@@ -159,11 +164,13 @@ static void make_small(const yoke_border* self, const double ahat[],
   const uint32_t n_padded = BLOCKS(self->n_touched);
   double row[MAX_TOUCHED];  // of V H
   for (uint32_t v = 0; v < self->n_rows; v++) {
+    // row v of V H, gathered from H at the touched unknowns
     memset(row, 0, n_padded * sizeof(double));
     for (uint32_t k = self->starts[v]; k < self->starts[v + 1]; k++) {
       add_scaled(n_padded, ahat[self->places[k].entry],
                  self->among + (size_t)self->places[k].touched * MAX_TOUCHED, row);
     }
+    // S_vu = (V H) V^T + Dv on the diagonal
     for (uint32_t u = 0; u <= v; u++) {
       double sum = u == v ? self->scale[v] : 0.0;
       for (uint32_t k = self->starts[u]; k < self->starts[u + 1]; k++) {
@@ -176,6 +183,7 @@ static void make_small(const yoke_border* self, const double ahat[],
 
 // w := S \ w by S = L D L^T; false if a pivot is not positive
 static bool solve_small(uint32_t n, double small[MAX_ROWS][MAX_ROWS], double w[]) {
+  // S = L D L^T, w := L^-1 w alongside
   for (uint32_t j = 0; j < n; j++) {
     if (!(small[j][j] > 0.0)) {
       return false;
@@ -194,6 +202,8 @@ static bool solve_small(uint32_t n, double small[MAX_ROWS][MAX_ROWS], double w[]
     }
     small[j][j] = inverse;
   }
+
+  // w := L^-T D^-1 w
   for (uint32_t j = n; j-- > 0;) {
     w[j] *= small[j][j];
     for (uint32_t i = j + 1; i < n; i++) {
@@ -208,6 +218,8 @@ yoke_status yoke__border_apply(yoke_border* self, const double ahat[], const dou
   double small[MAX_ROWS][MAX_ROWS];
   double mu[MAX_ROWS];
   make_small(self, ahat, small);
+
+  // mu = S^-1 (V y + b_v)
   for (uint32_t v = 0; v < self->n_rows; v++) {
     mu[v] = bhat[self->rows[v]];
     for (uint32_t k = self->starts[v]; k < self->starts[v + 1]; k++) {
@@ -217,6 +229,8 @@ yoke_status yoke__border_apply(yoke_border* self, const double ahat[], const dou
   if (!solve_small(self->n_rows, small, mu)) {
     return YOKE_SINGULAR;
   }
+
+  // y := y - H V^T mu
   double pull[MAX_TOUCHED] = {0};  // V^T mu
   double sum = 0.0;
   for (uint32_t v = 0; v < self->n_rows; v++) {

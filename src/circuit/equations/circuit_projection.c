@@ -70,6 +70,7 @@ static yoke_status make_wide_pattern(yoke_projection* self) {
   YOKE_TRY(yoke__arena_status(self->arena));
   int32_t at = 0;
   for (uint32_t j = 0; j < n; j++) {
+    // column j: 1 on top, column j of Ahat below
     starts[j] = at;
     self->slot_of_one[j] = (uint32_t)at;
     rows[at++] = (int32_t)j;
@@ -84,6 +85,8 @@ static yoke_status make_wide_pattern(yoke_projection* self) {
     }
   }
   starts[n] = at;
+
+  // columns of the second half: a row of Ahat and the diagonal
   for (uint32_t i = 0; i < n; i++) {
     starts[n + i + 1] += starts[n + i] + 1;
     self->slot_of_alpha[i] = (uint32_t)starts[n + i + 1] - 1;
@@ -188,7 +191,11 @@ static void scale_row(yoke_projection* self, uint32_t i) {
   for (int32_t k = self->wide.starts[self->n + i]; k < end; k++) {
     largest = fmax(largest, fabs(self->wide_values[k]));
   }
+
+  // differential rows count 1e9 times as much: i = C v' must hold
   const double firm = i >= self->m ? self->firm : 1.0;
+
+  // r_i^2 / (firm alpha): alpha measured in the row's own size
   self->scale[i] = self->settings.is_scaled && largest > 0.0
                        ? largest * largest / (firm * self->settings.alpha)
                        : 1.0 / self->settings.alpha;
@@ -202,10 +209,13 @@ static void copy_entry(yoke_projection* self, uint32_t k) {
 
 static void fill_wide(yoke_projection* self) {
   const uint32_t nnz = count_entries(&self->equations->Ahat);
+
+  // Ahat and its transpose
   for (uint32_t k = 0; k < nnz; k++) {
     copy_entry(self, k);
   }
   for (uint32_t i = 0; i < self->n; i++) {
+    // identity and -scale
     self->wide_values[self->slot_of_one[i]] = 1.0;
     scale_row(self, i);
   }
@@ -243,12 +253,16 @@ static yoke_status choose_kind(yoke_projection* self, int32_t* singular_column) 
   if (self->direct == NULL) {
     return YOKE_OK;
   }
+
+  // rank by the pivots of Ahat
   const yoke_status status = yoke__sparse_factor(self->direct, self->ahat, singular_column);
   if (status < 0 && (status != YOKE_SINGULAR || self->settings.kind == YOKE_PROJECTION_DIRECT)) {
     return status;
   }
   yoke_sparse_stats stats;
   yoke__sparse_get_stats(self->direct, &stats);
+
+  // regular enough: the feasible set is one point
   self->is_direct = self->settings.kind == YOKE_PROJECTION_DIRECT ||
                     (status >= 0 ? stats.rcond : 0.0) > self->settings.well_conditioned;
   return YOKE_OK;
@@ -283,6 +297,8 @@ static yoke_status renew(yoke_projection* self, yoke_sparse* matrix, const doubl
   if (self->is_constant && !self->is_stale && !self->settings.is_refactored) {
     return YOKE_OK;
   }
+
+  // same pivots first
   yoke_status status = yoke__sparse_refactor(matrix, 0, values);
   if (status < 0) {
     self->n_repivots++;
@@ -295,6 +311,8 @@ static yoke_status renew(yoke_projection* self, yoke_sparse* matrix, const doubl
 // rhs := the solution, improved once by what it leaves of the right-hand side.
 static void solve_refined(yoke_projection* self) {
   const size_t n = 2 * (size_t)self->n;
+
+  // x := x + M^-1 (b - M x)
   memcpy(self->wanted, self->rhs, n * sizeof(double));
   yoke__sparse_solve(self->penalty, 0, self->rhs);
   if (self->settings.is_scaled) {
@@ -313,6 +331,8 @@ static void solve_refined(yoke_projection* self) {
 // What changes is in the border, all else as it was factored.
 static yoke_status apply_bordered(yoke_projection* self, double xdot[]) {
   const uint32_t n = self->n;
+
+  // [xdot*; -bhat], rows of the border 0
   memcpy(self->rhs, xdot, n * sizeof(double));
   for (uint32_t i = 0; i < n; i++) {
     self->rhs[n + i] = -self->bhat[i];
@@ -329,6 +349,7 @@ yoke_status yoke__projection_apply(yoke_projection* self, const double x[], doub
   yoke__equations_derivatives(self->equations, x, NULL, self->ahat, self->bhat);
   if (self->is_direct) {
     YOKE_TRY(renew(self, self->direct, self->ahat));
+    // Ahat xdot = -bhat
     for (uint32_t j = 0; j < n; j++) {
       xdot[j] = -self->bhat[j];
     }
@@ -343,6 +364,8 @@ yoke_status yoke__projection_apply(yoke_projection* self, const double x[], doub
   }
   YOKE_TRY(renew(self, self->penalty, self->wide_values));
   memset(self->sigma, 0, n * sizeof(double));
+
+  // augmented Lagrangian: sigma := mu after each pass
   for (int pass = 0; pass < self->settings.n_passes; pass++) {
     memcpy(self->rhs, xdot, n * sizeof(double));
     for (uint32_t i = 0; i < n; i++) {

@@ -74,6 +74,8 @@ static double* take_result(maker* k, size_t count) {
 
 static yoke_status take_memory(maker* k) {
   const size_t nnz = k->equations->nnz;
+
+  // what is known: v, v', z, in this order behind the n unknowns of a row
   k->n_known = 2 * k->n_v + k->p;
   k->n_columns = k->n + k->n_known;
   k->dynamic = take(k, k->p, sizeof *k->dynamic);
@@ -125,6 +127,8 @@ static yoke_status list_drives(maker* k) {
       add_drive(k, YOKE_DRIVE_FIXED, v, k->signals->node[v]);
     }
   }
+
+  // the constant is one more drive, of value 1
   k->n_v = k->n_u + (k->settings->is_whole ? 1 : 0);
   return YOKE_OK;
 }
@@ -175,6 +179,8 @@ static yoke_status find_rates(maker* k) {
   YOKE_TRY(yoke__arena_status(&k->scratch));
   yoke__signals_update_rates(k->signals, k->signals->t);
   yoke__equations_derivatives(k->equations, k->x, NULL, values, k->f);
+
+  // columns to rows, with the zeros
   for (size_t j = 0; j < k->n; j++) {
     for (int32_t at = pattern->starts[j]; at < pattern->starts[j + 1]; at++) {
       dense[(size_t)pattern->rows[at] * k->n + j] = values[at];
@@ -183,6 +189,8 @@ static yoke_status find_rates(maker* k) {
   for (size_t i = 0; i < k->n; i++) {
     k->f[i] = -k->f[i];
   }
+
+  // least squares, because Ahat has dependent rows where the rates are not determined
   (void)yoke__least_squares(k->n, k->n, dense, k->f, k->xdot, 1e-12, work);
   return YOKE_OK;
 }
@@ -193,6 +201,8 @@ static yoke_status find_K(maker* k) {
   double* J = take(k, k->equations->nnz, sizeof(double));
   YOKE_TRY(yoke__arena_status(&k->scratch));
   yoke__equations_evaluate(k->equations, k->x, 0.0, k->xdot, NULL, k->f, J);
+
+  // counting sort: entries per row, positions, then the values
   for (int32_t at = 0; at < pattern->starts[k->n]; at++) {
     k->starts[pattern->rows[at] + 1]++;
   }
@@ -233,6 +243,7 @@ static yoke_status find_scale(maker* k) {
     }
     for (size_t i = 0; i < k->n; i++) {
       double least = (double)INFINITY, most = 0.0;
+      // geometric mean of the smallest and the largest entry, by rows, then by columns
       for (size_t at = k->starts[i]; at < k->starts[i + 1]; at++) {
         const double size = fabs(k->values[at]) * k->scale[k->columns[at]];
         least = size > 0.0 ? fmin(least, size) : least;
@@ -247,6 +258,7 @@ static yoke_status find_scale(maker* k) {
       }
     }
     for (size_t j = 0; j < k->n; j++) {
+      // powers of two: unknowns are rescaled without rounding
       k->scale[j] = high[j] > 0.0 ? power_of_two(1.0 / (sqrt(low[j]) * sqrt(high[j]))) : 1.0;
     }
   }
@@ -260,6 +272,7 @@ static void find_F(maker* k) {
     const yoke_drive* drive = &k->drives[i];
     memset(k->f, 0, k->n * sizeof *k->f);
     if (drive->kind == YOKE_DRIVE_INPUT) {
+      // a source enters its row as -E: df/dE = -1
       yoke__equations_input(k->equations, k->x, 0.0, k->xdot, drive->index, k->f);
     } else if (drive->kind == YOKE_DRIVE_WAVE) {
       k->f[q->stamps[drive->index].row] = -1.0;
@@ -271,6 +284,8 @@ static void find_F(maker* k) {
       k->F[r * k->n_v + i] = k->f[r];
     }
   }
+
+  // f(0, v) = F v + constant: what the drives do not explain
   if (k->n_v > k->n_u) {
     memset(k->row, 0, k->n * sizeof *k->row);
     yoke__equations_evaluate(k->equations, k->row, 0.0, NULL, NULL, k->f, NULL);
@@ -279,6 +294,7 @@ static void find_F(maker* k) {
       for (size_t i = 0; i < k->n_u; i++) {
         rest -= k->F[r * k->n_v + i] * k->drives[i].value;
       }
+      // differences at rounding level are no constant
       k->F[r * k->n_v + k->n_u] = fabs(rest) > 1e-14 * fabs(k->f[r]) ? rest : 0.0;
     }
   }
@@ -304,6 +320,7 @@ static double mass_of(const maker* k, uint32_t e) {
   const yoke_stamp* stamp = &k->equations->stamps[e];
   double slope = 0.0;
   if (stamp->charge != NULL) {
+    // i - C(v) v' in the row of a junction: its mass is -C
     return -yoke__junction_capacitance(stamp->charge, k->x[stamp->a] - k->x[stamp->b], &slope);
   }
   return stamp->scale * yoke__stamp_value(k->equations, stamp, e, k->x, NULL);
@@ -323,6 +340,7 @@ static yoke_status find_D(maker* k) {
     for (uint32_t c = 0; c < stamp->n_couplings; c++) {
       const yoke_coupling_stamp* coupling = &stamp->couplings[c];
       const double other = mass_of(k, coupling->other);
+      // M = k sqrt(L1 L2) enters the differential row with the sign of L
       k->D[i * k->p + position[coupling->other]] -= coupling->k * sqrt(own * other);
     }
   }
@@ -341,6 +359,7 @@ static yoke_status find_D(maker* k) {
 // row += weight (K, F) of row i
 static void add_equation(maker* k, size_t i, double weight) {
   for (size_t at = k->starts[i]; at < k->starts[i + 1]; at++) {
+    // unknowns scaled: x_j = scale_j x~_j
     k->row[k->columns[at]] += weight * k->values[at] * k->scale[k->columns[at]];
   }
   for (size_t j = 0; j < k->n_v; j++) {
@@ -352,6 +371,7 @@ static void clear_row(maker* k) {
   memset(k->row, 0, k->n_columns * sizeof *k->row);
 }
 
+// rows of Kirchhoff's laws and of elements without state
 static yoke_status add_algebraic(maker* k) {
   for (size_t i = 0; i < k->m; i++) {
     clear_row(k);
@@ -384,6 +404,7 @@ static void add_states(maker* k) {
   for (size_t i = 0; i < k->p; i++) {
     const yoke_stamp* stamp = &k->equations->stamps[k->dynamic[i]];
     clear_row(k);
+    // z = i of an inductor, v_a - v_b of a capacitor
     if (is_current(k, k->dynamic[i])) {
       k->row[stamp->i] = k->scale[stamp->i];
     } else {
@@ -391,6 +412,7 @@ static void add_states(maker* k) {
       k->row[stamp->b] -= k->scale[stamp->b];
     }
     known[2 * k->n_v + i] = -1.0;
+    // a state that adds to the rank is kept; of the others the relation w z + a v = 0 is left
     if (yoke__elimination_add(&k->elimination, k->row)) {
       k->kept[k->n_kept++] = (uint32_t)i;
     } else {
@@ -405,14 +427,17 @@ static void add_states(maker* k) {
 static yoke_status add_derivatives(maker* k) {
   for (size_t r = 0; r < k->n_relations; r++) {
     const double* relation = k->relations + r * k->n_known;
+    // s = D^-1 w
     memcpy(k->s, relation + 2 * k->n_v, k->p * sizeof *k->s);
     yoke__lu_solve(k->p, k->D, k->pivots, k->s);
     clear_row(k);
+    // - w D^-1 (K_d x + F_d v)
     for (size_t i = 0; i < k->p; i++) {
       if (k->s[i] != 0.0) {
         add_equation(k, k->equations->stamps[k->dynamic[i]].row, -k->s[i]);
       }
     }
+    // + a v'; the constant has no derivative
     for (size_t j = 0; j < k->n_u; j++) {
       k->row[k->n + k->n_v + j] = relation[j];
     }
@@ -431,12 +456,15 @@ static yoke_status add_derivatives(maker* k) {
 
 // x and z' by what is known
 static void solve(maker* k) {
+  // x = X [v; v'; z]
   yoke__elimination_solve(&k->elimination, k->X);
   for (size_t j = 0; j < k->n; j++) {
     for (size_t c = 0; c < k->n_known; c++) {
       k->X[j * k->n_known + c] *= k->scale[j];
     }
   }
+
+  // D z' = -(K_d x + F_d v)
   for (size_t i = 0; i < k->p; i++) {
     const size_t row = k->equations->stamps[k->dynamic[i]].row;
     double* z = k->Z + i * k->n_known;
@@ -450,6 +478,8 @@ static void solve(maker* k) {
       z[j] -= k->F[row * k->n_v + j];
     }
   }
+
+  // z' = D^-1 (..), column by column
   for (size_t c = 0; c < k->n_known; c++) {
     for (size_t i = 0; i < k->p; i++) {
       k->s[i] = k->Z[i * k->n_known + c];
@@ -475,6 +505,7 @@ static void add_flow(const maker* k, uint32_t node, double y[]) {
   const yoke_network* network = k->network;
   for (uint32_t e = 0; e < network->n_elements; e++) {
     const yoke_element* element = &network->elements[e];
+    // current out of the node through its elements
     const double weight = (element->a == node) - (double)(element->b == node);
     if (weight != 0.0) {
       add_part(k, network->n_nodes + e, weight, y);
@@ -487,6 +518,8 @@ static double add_law(const maker* k, const yoke_expression* law, double y[]) {
   double gradient[YOKE_EXPRESSION_MAX_LIVE];
   double rest = yoke__signals_law(k->signals, law, k->x, gradient);
   const uint32_t n_nodes = k->network->n_nodes;
+
+  // linear part of the law at this point; what is left is an offset
   for (uint32_t i = 0; i < law->n_live; i++) {
     const yoke_live* live = &law->live[i];
     if (live->kind == YOKE_LIVE_INPUT) {
@@ -521,6 +554,7 @@ static void add_probe(const maker* k, const yoke_probe* probe, double y[]) {
     add_flow(k, probe->index, y);
     break;
   case YOKE_PROBE_POWER:
+    // dP = i d(v_a - v_b) + (v_a - v_b) di
     add_part(k, element->a, k->x[n_nodes + probe->index], y);
     add_part(k, element->b, -k->x[n_nodes + probe->index], y);
     add_part(k, n_nodes + probe->index, k->x[element->a] - k->x[element->b], y);
@@ -606,6 +640,7 @@ static yoke_status fill_outputs(maker* k, yoke_circuit_linear* out) {
     for (size_t c = 0; c < k->n_known; c++) {
       largest = fmax(largest, fabs(y[c]));
     }
+    // a coefficient of v' above rounding: an impulse at a jump of the input
     for (size_t j = 0; j < k->n_u; j++) {
       if (fabs(y[k->n_v + j]) > NOISE * largest) {
         return refuse_rate(k, i, j);
@@ -618,6 +653,7 @@ static yoke_status fill_outputs(maker* k, yoke_circuit_linear* out) {
 static yoke_status fill(maker* k, yoke_circuit_linear* out) {
   YOKE_TRY(take_model(k, out));
   for (size_t i = 0; i < k->n_kept; i++) {
+    // A, B and constant from z', and B1, the coefficients of v'
     const double* z = k->Z + k->kept[i] * k->n_known;
     split(k, z, out->A + i * k->n_kept, out->B + i * k->n_u, &out->b[i]);
     for (size_t j = 0; j < k->n_u; j++) {
@@ -625,9 +661,12 @@ static yoke_status fill(maker* k, yoke_circuit_linear* out) {
     }
   }
   YOKE_TRY(fill_outputs(k, out));
+
+  // state z - B1 v: A (z + B1 v) = A z + A B1 v, C likewise
   add_shift(k, out, k->n_kept, out->A, out->B);
   add_shift(k, out, out->n_outputs, out->C, out->D);
   for (size_t i = 0; i < k->n_kept; i++) {
+    // its value at this point
     out->x[i] = yoke__stamp_state(k->equations, out->states[i], k->x);
     for (size_t j = 0; j < k->n_u; j++) {
       out->x[i] -= out->shift[i * k->n_u + j] * k->drives[j].value;
@@ -641,6 +680,8 @@ static yoke_status run(maker* k, yoke_circuit_linear* out) {
   YOKE_TRY(take_memory(k));
   list_dynamic(k);
   read_point(k);
+
+  // rates enter K through capacitances and inductances that depend on x only
   if (needs_rates(k)) {
     YOKE_TRY(find_rates(k));
   }
@@ -652,6 +693,8 @@ static yoke_status run(maker* k, yoke_circuit_linear* out) {
   YOKE_TRY(add_algebraic(k));
   add_states(k);
   YOKE_TRY(add_derivatives(k));
+
+  // every unknown has its pivot
   if (k->elimination.n_rows != k->n) {
     yoke__circuit_reason_set(k->reason, k->network, YOKE_NO_INDEX,
                              "the equations leave an unknown open");

@@ -16,6 +16,7 @@ static int degree_of(yoke_operation_code code, int a, int b, int c) {
     return larger(a, b);
   case YOKE_OP_NEG:
     return a;
+  // degrees add up; what is above 1 is not linear
   case YOKE_OP_MUL:
     return a + b > 2 ? 2 : a + b;
   case YOKE_OP_DIV:
@@ -33,6 +34,7 @@ static int law_degree(const yoke_expression* law) {
   int stack[YOKE_EXPRESSION_MAX_DEPTH + 3] = {0}, kept[YOKE_EXPRESSION_MAX_KEPT] = {0};
   int n = 0;
   for (uint32_t i = 0; i < law->n_operations; i++) {
+    // the law as a stack machine, with degrees in place of numbers
     const yoke_operation* op = &law->operations[i];
     if (op->code == YOKE_OP_KEEP) {
       kept[op->index] = n > 0 ? stack[n - 1] : 2;

@@ -51,6 +51,8 @@ bool yoke__elimination_add(yoke_elimination* self, double row[]) {
   if (self->n == 0) {
     return false;
   }
+
+  // largest entry among the unknowns becomes 1
   const double size = fabs(row[largest_of(row, self->n)]);
   double largest = 1.0;
   if (size > 0.0) {
@@ -58,6 +60,8 @@ bool yoke__elimination_add(yoke_elimination* self, double row[]) {
       row[j] /= size;
     }
   }
+
+  // unknowns of the kept rows are taken out in their order
   for (size_t r = 0; r < self->n_rows; r++) {
     const double factor = row[self->pivots[r]];
     if (factor != 0.0) {
@@ -66,12 +70,16 @@ bool yoke__elimination_add(yoke_elimination* self, double row[]) {
       largest = fmax(largest, fabs(factor));
     }
   }
+
+  // what is left, measured by the largest factor: that is how much has cancelled
   const size_t pivot = largest_of(row, self->n);
   if (!(fabs(row[pivot]) > TOLERANCE * largest) || self->n_rows == self->n) {
     memset(row, 0, self->n * sizeof *row);
     return false;
   }
   double* to = self->rows + self->n_rows * self->n_columns;
+
+  // pivot 1: the factor of a later subtraction is the entry itself
   for (size_t j = 0; j < self->n_columns; j++) {
     to[j] = row[j] / row[pivot];
   }
@@ -94,6 +102,7 @@ void yoke__elimination_solve(yoke_elimination* self, double solution[]) {
     }
     double* to = solution + self->pivots[r] * n_known;
     for (size_t k = 0; k < n_known; k++) {
+      // row: x_pivot + known = 0
       to[k] = -known[k];
     }
   }

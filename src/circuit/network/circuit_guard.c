@@ -36,6 +36,8 @@ static void mark_nodes(const yoke_network* network, bool is_measured[]) {
   for (uint32_t n = 0; n < network->n_nodes; n++) {
     is_measured[n] = network->nodes[n].is_fixed && !is_constant(&network->nodes[n]);
   }
+
+  // an element that is no positive resistance can cool a node below its neighbours
   for (uint32_t e = 0; e < network->n_elements; e++) {
     const uint32_t ends[2] = {network->elements[e].a, network->elements[e].b};
     for (int i = 0; i < 2; i++) {
@@ -124,6 +126,8 @@ void yoke__guard_explain(const yoke_network* network, uint32_t index, bool is_tu
 bool yoke__guard_accepts(yoke_guard* self, const yoke_network* network, uint32_t index,
                          double value, double t, yoke_circuit_reason* reason) {
   const yoke_element* element = &network->elements[self->elements[index]];
+
+  // the sign at the first step counts: a change of it passed 0 or infinity
   const int8_t sign = (int8_t)(value > 0.0 ? 1 : value < 0.0 ? -1 : 0);
   const bool is_number = yoke__is_finite(value) && sign != 0;
   if (is_number && self->signs[index] == 0) {
@@ -144,6 +148,8 @@ bool yoke__guard_suspects(const yoke_guard* self, const yoke_network* network, u
   char law[64];
   const double last = self->values[index];
   const double ratio = value / last;
+
+  // a change by a factor of 1.5 in a step that fails is a suspect
   if (last == 0.0 || (ratio > 1.0 / SUSPICIOUS && ratio < SUSPICIOUS)) {
     return false;
   }

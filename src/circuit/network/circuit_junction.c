@@ -22,9 +22,13 @@ static double breakdown_voltage(const yoke_junction_model* model, double nvt) {
     return (double)INFINITY;
   }
   double bv = model->bv;
+
+  // IBV too small for the formula: the knee stays at BV
   if (model->ibv <= model->is * bv / nvt) {
     return bv;
   }
+
+  // fixed point; 25 iterations as in SPICE
   for (int i = 0; i < 25; i++) {
     bv = model->bv - nvt * log(fmax(model->ibv / model->is + 1.0 - bv / nvt, 1.0));
   }
@@ -40,6 +44,7 @@ void yoke__junction_init(yoke_junction* self, const yoke_junction_model* model, 
   *self = (yoke_junction){
       .is = model->is,
       .nvt = nvt,
+      // v_crit = nVt ln(nVt / (sqrt(2) IS)): point of the largest curvature of the characteristic
       .v_crit = nvt * log(nvt / (1.4142135623730951 * model->is)),
       .bv = breakdown_voltage(model, nvt),
       .gmin = gmin,
@@ -48,14 +53,18 @@ void yoke__junction_init(yoke_junction* self, const yoke_junction_model* model, 
 }
 
 void yoke__junction_evaluate(const yoke_junction* self, double v, double* i, double* g) {
+  // exponential up to v_linear, its tangent from there on
   const double w = v > self->v_linear ? self->v_linear : v;
   if (v >= -self->bv) {
     const double e = exp(w / self->nvt);
     const double slope = self->is * e / self->nvt;
+    // IS (e^{w/nVt} - 1) + tangent + gmin v
     *i = self->is * (e - 1.0) + slope * (v - w) + self->gmin * v;
     *g = slope + self->gmin;
     return;
   }
+
+  // mirrored at -bv: -IS e^{x/nVt}, tangent beyond
   const double depth = -(v + self->bv);
   const double x = depth > self->v_linear ? self->v_linear : depth;
   const double e = exp(x / self->nvt);
@@ -67,12 +76,17 @@ void yoke__junction_evaluate(const yoke_junction* self, double v, double* i, dou
 // The step from v_old to v_new on an exponential that rises with v: logarithmic where it is steep.
 static double limit_forward(const yoke_junction* self, double v_new, double v_old) {
   const double nvt = self->nvt;
+
+  // below v_crit, or for steps of up to two nVt, the exponential is mild
   if (v_new <= self->v_crit || fabs(v_new - v_old) <= 2.0 * nvt) {
     return v_new;
   }
   if (v_old <= 0.0) {
+    // from reverse bias: straight to where the logarithm puts it
     return nvt * log(v_new / nvt);
   }
+
+  // v_old + nVt ln(1 + (v_new - v_old) / nVt)
   const double x = 1.0 + (v_new - v_old) / nvt;
   return x > 0.0 ? v_old + nvt * log(x) : self->v_crit;
 }
@@ -91,12 +105,18 @@ double yoke__junction_limit(const yoke_junction* self, double v_new, double v_ol
 static double add_transit(const yoke_junction_model* model, double v, double* c, double* dc) {
   const double nvt = model->n * model->vt;
   const double bv = model->bv_knee > 0.0 ? model->bv_knee : breakdown_voltage(model, nvt);
+
+  // breakdown: the forward exponential mirrored at -bv
   const bool is_broken = v < -bv;
   const double depth = is_broken ? -(v + bv) : v;
   const double w = depth > LINEAR_FROM * nvt ? LINEAR_FROM * nvt : depth;
+
+  // TT IS e^{w/nVt} / nVt; beyond the linear part its slope is constant
   const double slope = model->tt * model->is * exp(w / nvt) / nvt;
   *c += slope;
   *dc += w < depth ? 0.0 : (is_broken ? -slope : slope) / nvt;
+
+  // expm1: the charge near 0 V keeps its digits
   return is_broken ? -model->tt * model->is * exp(w / nvt) - slope * (depth - w)
                    : model->tt * model->is * expm1(w / nvt) + slope * (depth - w);
 }
@@ -108,10 +128,12 @@ double yoke__junction_capacitance(const yoke_junction_model* model, double v, do
     const double v_fc = model->fc * model->vj;
     if (v < v_fc) {
       const double x = 1.0 - v / model->vj;
+      // CJO x^-M and its derivative
       c = model->cjo * pow(x, -model->m);
       dc = c * model->m / (model->vj * x);
     } else {
       // tangent beyond FC VJ, as in SPICE
+      // F2 = (1 - FC)^(1+M), F3 = 1 - FC (1 + M)
       const double f2 = pow(1.0 - model->fc, 1.0 + model->m);
       const double f3 = 1.0 - model->fc * (1.0 + model->m);
       c = model->cjo / f2 * (f3 + model->m * v / model->vj);
@@ -131,6 +153,7 @@ bool yoke__junction_holds_charge(const yoke_junction_model* model) {
 
 // CJO VJ (1 - x^(1-M)) / (1 - M) with x = 1 - v/VJ; power: x^-M
 static double depletion_charge(const yoke_junction_model* model, double x, double power) {
+  // M = 1 gives a logarithm
   const double rest = 1.0 - model->m;
   return rest == 0.0 ? -model->cjo * model->vj * log(x)
                      : model->cjo * model->vj / rest * (1.0 - x * power);
@@ -144,7 +167,11 @@ static double add_depletion(const yoke_junction_model* model, double v, double* 
   const double c = model->cjo * power;
   // tangent of C beyond FC VJ, as in SPICE: a parabola of q
   const double slope = c * model->m / (model->vj * x);
+
+  // C + C' (v - w)
   *capacitance += c + slope * (v - w);
+
+  // q(FC VJ) + integral of the tangent
   return depletion_charge(model, x, power) + (v - w) * (c + 0.5 * slope * (v - w));
 }
 

@@ -24,6 +24,7 @@ typedef struct image_head {
 // -------------------------------------------------------------------------------------------------
 // classes
 
+// one list per kind; item: place of a branch in its list
 static void list_kinds(yoke_nodal* self, uint32_t* room) {
   for (int kind = 0; kind <= YOKE_NODAL_COUPLED; kind++) {
     self->kind_list[kind] = room;
@@ -105,6 +106,7 @@ static void list_moving(yoke_nodal* self) {
   for (uint32_t i = 0; i < signals->n_moving_elements; i++) {
     const uint32_t e = signals->moving_elements[i];
     const yoke_element_kind kind = self->core->network->elements[e].kind;
+    // moving sources change right-hand sides only
     is_moving_element[e] = kind != YOKE_VOLTAGE && kind != YOKE_CURRENT;
   }
   for (uint32_t b = 0; b < self->n_branches; b++) {
@@ -141,6 +143,8 @@ static yoke_status lay_couplings(yoke_nodal* self, yoke_messages* messages) {
     self->branches[b].state = self->n_states++;
     self->couplings[self->n_couplings++] = (yoke_nodal_coupling){.branch = b, .other = b, .k = 1.0};
   }
+
+  // L itself on the diagonal, then M = k sqrt(L1 L2) both ways
   for (uint32_t i = 0; i < network->n_mutuals; i++) {
     const uint32_t one = self->element_branch[network->mutuals[i].l1];
     const uint32_t two = self->element_branch[network->mutuals[i].l2];
@@ -169,6 +173,7 @@ static void list_other_states(yoke_nodal* self) {
 // The rows of a branch's item: minus its sign.
 static void count_rows(const yoke_nodal* self, const yoke_nodal_branch* branch, uint32_t item,
                        uint32_t counts[], uint32_t* const lists[]) {
+  // a current that leaves a row lowers its right-hand side: the item with the opposite sign
   for (int i = 0; i < 2; i++) {
     const uint32_t row = branch->row[i];
     if (row < self->n) {
@@ -211,6 +216,8 @@ static void group_rows(yoke_nodal* self, const uint32_t counts[], uint32_t* rows
   for (uint32_t r = 0; r < self->n; r++) {
     most = counts[r] > most ? counts[r] : most;
   }
+
+  // rows by their number of terms: loops without a branch on the number
   for (uint32_t c = 0; c <= most; c++) {
     yoke_nodal_gather gather = {.n_terms = c, .rows = rows, .items = items};
     for (uint32_t r = 0; r < self->n; r++) {
@@ -229,6 +236,8 @@ static void group_rows(yoke_nodal* self, const uint32_t counts[], uint32_t* rows
 
 static yoke_status lay_items(yoke_nodal* self) {
   yoke_arena* arena = &self->core->arena;
+
+  // items: states, emfs, sources, known columns, coupled inductors
   self->first_emf = self->n_branch_states;
   self->first_source = self->first_emf + self->n_emfs;
   self->first_known = self->first_source + self->n_of_kind[YOKE_NODAL_SOURCE];
@@ -368,6 +377,8 @@ static bool can_condense(const yoke_nodal* self) {
     const yoke_nodal_sums sums = yoke__nodal_sum_members(self, branch);
     is_moving |= !(sums.l > 0.0) && !(sums.elastance > 0.0 && yoke__is_finite(sums.elastance));
   }
+
+  // trapezoidal rule or backward Euler on constant branches: x' follows from x without its rate
   return plan->n_first == 0 && plan->regular.n_stages == 1 && stage->n_x == 1 && stage->n_d <= 1 &&
          self->n_states == self->n_branch_states && !is_moving;
 }
@@ -402,6 +413,8 @@ static void name_part(const yoke_nodal* self, int32_t column, char* to, size_t s
       }
     }
   }
+
+  // breadth first along the entries of the matrix
   if (n > MAX_NAMES) {
     (void)snprintf(to + used, size - used, " and %u more", (unsigned)(n - MAX_NAMES));
   }
@@ -482,6 +495,8 @@ static yoke_status nodal_create(yoke_circuit_core* core, yoke_messages* messages
   for (uint32_t a = 0; a < core->plan.n_slots; a++) {
     self->sets[a].a0 = core->plan.a0[a];
   }
+
+  // a0 of refresh: 1e5 / h
   self->sets[self->n_sets - 1].a0 = REFRESH_RATIO / core->h;
   yoke_status status = lay_out(self, messages);
   if (status >= 0) {
@@ -515,14 +530,19 @@ static void start_places(yoke_nodal* self, const double x[]) {
 static double start_branch(const yoke_nodal* self, const yoke_nodal_branch* branch,
                            const double x[], double* rate) {
   const yoke_nodal_member* first = &self->members[branch->first];
+
+  // chain R, L or C: v = V_p - V_q - E, and the first member's current
   const double i = (double)first->sign * x[self->core->network->n_nodes + first->element];
   const double e = yoke__nodal_emf(self, branch->emf);
   const double v = self->V[branch->p] - self->V[branch->q] - e;
   const yoke_nodal_sums sums = yoke__nodal_sum_members(self, branch);
   if (self->state_v[branch->state] == 0.0) {
+    // L i' = v - R i
     *rate = (v - sums.r * i) / sums.l;
     return i;
   }
+
+  // C v_C' = i
   *rate = i * sums.elastance;
   return v - sums.r * i;
 }
@@ -545,6 +565,7 @@ static double start_other(const yoke_nodal* self, const yoke_nodal_branch* branc
   }
   *rate = is_law ? i / value : xdot[element->a] - xdot[element->b];
   if (element->kind == YOKE_JUNCTION) {
+    // charge: q' = C(v) v'
     double capacitance = 0.0;
     const double q = yoke__junction_charge(element->junction, v, &capacitance);
     *rate *= capacitance;
@@ -565,6 +586,7 @@ static void start_states(yoke_nodal* self, const double x[], const double xdot[]
     const double value = branch->kind == YOKE_NODAL_STATE
                              ? start_branch(self, branch, x, &rate)
                              : start_other(self, branch, x, xdot, &rate);
+    // c = xdot - a0 x: the history that the first stage continues
     self->c[k] = rate - set->a0 * value;
     for (uint32_t i = 0; !self->is_condensed && i < self->core->plan.n_history; i++) {
       self->X[i][k] = value;
@@ -573,6 +595,7 @@ static void start_states(yoke_nodal* self, const double x[], const double xdot[]
       self->D[0][k] = rate;
     }
     if (branch->kind == YOKE_NODAL_STATE) {
+      // j = s c
       self->J[k] = set->s[k] * self->c[k];
       self->J[self->n_items + k] = -self->J[k];
     }
@@ -590,6 +613,7 @@ static void start_offsets(yoke_nodal* self, const double x[]) {
       const double v = x[network->elements[e].a] - x[network->elements[e].b];
       const double all = yoke__nodal_state(self, self->element_branch[e], NULL);
       if (branch->kind == YOKE_NODAL_STATE && branch->n > 1) {
+        // v of the member less its share 1/C over the sum of all 1/C
         self->offset[e] = (double)self->members[self->element_member[e]].sign * v -
                           all / (self->stamped[e] * sums.elastance);
       }
@@ -652,6 +676,7 @@ static yoke_status nodal_switched(void* memory) {
     yoke__nodal_hide(self);
   }
   yoke__nodal_choose_entry(self);
+
   // rates jump with a switch; a state that cannot be held (capacitors switched together) is left to
   // the method
   if (next->stages[0].n_d > 0 && yoke__nodal_refresh(self) < 0) {

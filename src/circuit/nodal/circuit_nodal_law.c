@@ -62,6 +62,8 @@ static void lay_junction(yoke_nodal* self, yoke_nodal_branch* branch) {
   d->known_p[k] = branch->p < self->n ? 0.0 : 1.0;
   d->known_q[k] = branch->q < self->n ? 0.0 : 1.0;
   d->emf[k] = branch->emf;
+
+  // charge: one more state
   if (yoke__junction_holds_charge(d->model[k])) {
     branch->state = self->n_states++;
   }
@@ -104,6 +106,8 @@ static yoke_status lay_law(yoke_nodal* self, uint32_t b) {
   *law = (yoke_nodal_law){.branch = b, .element = e, .place = index, .at = index + n_max};
   law->place[law->n++] = branch->p;
   law->place[law->n++] = branch->q;
+
+  // p and q first, then the controls, then what the law reads
   if (branch->c != YOKE_NO_INDEX) {
     law->place[law->n++] = branch->c;
   }
@@ -146,6 +150,8 @@ yoke_status yoke__nodal_lay_laws(yoke_nodal* self) {
 // Current and slope at the point of linearisation; with charge they depend on the stage.
 static void evaluate_junction(yoke_nodal_junctions* d, uint32_t k, double a0, const double c[]) {
   const double v = d->v[k];
+
+  // i = f(v) + q', q' = a0 q(v) + c; slope f' + a0 C
   yoke__junction_evaluate(&d->law[k], v, &d->i[k], &d->slope[k]);
   if (d->state[k] != YOKE_NO_INDEX) {
     double capacitance = 0.0;
@@ -164,6 +170,7 @@ void yoke__nodal_evaluate_junctions(yoke_nodal* self, double a0, const double c[
 static void linearise_junctions(yoke_nodal* self) {
   yoke_nodal_junctions* d = &self->junctions;
   for (uint32_t k = 0; k < d->n; k++) {
+    // i = g v + j with g = f' / (1 + f' rs), v across junction, rs and emf
     const double slope = d->slope[k];
     const double share = 1.0 / (1.0 + slope * d->rs[k]);
     const double e = yoke__nodal_emf(self, d->emf[k]);
@@ -182,32 +189,38 @@ static void differentiate(const yoke_nodal_law* law, yoke_element_kind kind, dou
   switch (kind) {
   case YOKE_RESISTOR:
     by_v = 1.0 / value;
+    // i = v / R: phi, d phi / d value, d phi / dv
     law->phi[0] = v / value;
     law->phi[1] = -v / (value * value);
     break;
   case YOKE_CAPACITOR:
+    // i = C (a0 v + c)
     by_v = value * a0;
     law->phi[1] = a0 * v + c;
     law->phi[0] = value * law->phi[1];
     break;
   case YOKE_INDUCTOR:
+    // i = (v / L - c) / a0
     by_v = 1.0 / (value * a0);
     law->phi[0] = v * by_v - c / a0;
     law->phi[1] = -v * by_v / value;
     break;
   case YOKE_CURRENT:
   case YOKE_VOLTAGE:
+    // i = value, or v - value = 0
     law->phi[1] = kind == YOKE_CURRENT ? 1.0 : -1.0;
     law->phi[0] = law->phi[1] * value;
     break;
   case YOKE_VCVS:
   case YOKE_VCCS:
+    // i = gain (V_c - V_d), or v - gain (V_c - V_d) = 0
     slope[2] = kind == YOKE_VCCS ? value : -value;
     slope[3] = -slope[2];
     law->phi[0] = slope[2] * (y[2] - y[3]);
     law->phi[1] = kind == YOKE_VCCS ? y[2] - y[3] : y[3] - y[2];
     break;
   default:
+    // controlled by a current
     slope[2] = kind == YOKE_CCCS ? value : -value;
     law->phi[0] = slope[2] * y[2];
     law->phi[1] = kind == YOKE_CCCS ? y[2] : -y[2];
@@ -228,6 +241,8 @@ static void linearise_law(yoke_nodal* self, yoke_nodal_law* law, const double V[
     law->y[k] = V[law->place[k]];
     law->slope[k] = 0.0;
   }
+
+  // live values: unknowns, time or inputs
   for (uint32_t i = 0; i < from->n_live; i++) {
     live[i] = law->live[i] != YOKE_NO_INDEX          ? law->y[law->live[i]]
               : from->live[i].kind == YOKE_LIVE_TIME ? signals->t
@@ -236,6 +251,8 @@ static void linearise_law(yoke_nodal* self, yoke_nodal_law* law, const double V[
   const double value = yoke__expression_evaluate(from, live, gradient);
   law->value = value;
   differentiate(law, element->kind, value, a0, law->state != YOKE_NO_INDEX ? c[law->state] : 0.0);
+
+  // chain rule: d phi / dy += d phi / d value d value / dy
   for (uint32_t i = 0; i < from->n_live; i++) {
     if (law->live[i] != YOKE_NO_INDEX) {
       law->slope[law->live[i]] += law->phi[1] * gradient[i];
@@ -257,6 +274,7 @@ static void stamp_junctions(const yoke_nodal_junctions* d, const double V[], dou
                             double rhs[]) {
   for (uint32_t k = 0; k < d->n; k++) {
     const double g = d->g[k];
+    // known ends go to the right-hand side
     const double j = d->j[k] + g * (d->known_p[k] * V[d->p[k]] - d->known_q[k] * V[d->q[k]]);
     const double* sign = d->sign + 2 * (size_t)k;
     const uint32_t* at = d->at + 4 * (size_t)k;
@@ -272,6 +290,7 @@ static void stamp_junctions(const yoke_nodal_junctions* d, const double V[], dou
 
 // phi + sum slope (y - y_0); what is known stays in the constant part
 static void stamp_law(const yoke_nodal_law* law, uint32_t n, double values[], double rhs[]) {
+  // phi_0 + sum slope (y - y_0): unknowns into the matrix, the rest to the right
   double constant = law->phi[0];
   for (size_t k = 0; k < law->n; k++) {
     const double slope = law->slope[k];
@@ -293,6 +312,8 @@ void yoke__nodal_stamp_laws(const yoke_nodal* self, const double V[], double val
 
 double yoke__nodal_law_current(const yoke_nodal_law* law, const double V[]) {
   double phi = law->phi[0];
+
+  // the linearised current at V
   for (uint32_t k = 0; k < law->n; k++) {
     phi += law->slope[k] * (V[law->place[k]] - law->y[k]);
   }
@@ -306,12 +327,15 @@ bool yoke__nodal_follow_junctions(yoke_nodal* self, const double V[], double a0,
   bool is_limited = false;
   bool is_small = true;
   for (uint32_t k = 0; k < d->n; k++) {
+    // current by the linearisation, then the voltage of the junction behind rs and emf
     const double v = V[d->p[k]] - V[d->q[k]];
     const double i = d->g[k] * v + d->j[k];
     const double e = yoke__nodal_emf(self, d->emf[k]);
     const double v_new = v - e - d->rs[k] * i;
+    // held back where the exponential is steep
     d->v[k] = is_unlimited ? v_new : yoke__junction_limit(&d->law[k], v_new, d->v[k], &is_limited);
     evaluate_junction(d, k, a0, c);
+    // what the linearisation was off by, as a current and, by the slope, as a voltage
     const double off = fabs(d->i[k] - i);
     is_small &= off <= tolerance * (1.0 + fabs(i)) &&
                 off <= tolerance * (1.0 + fabs(v_new)) * fabs(d->slope[k]) + noise;

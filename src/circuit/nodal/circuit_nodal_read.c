@@ -17,8 +17,10 @@ double yoke__nodal_branch_current(const yoke_nodal* self, uint32_t b) {
   }
   switch (branch->kind) {
   case YOKE_NODAL_STATIC:
+    // g (v - E)
     return self->coefficient[b] * (v - yoke__nodal_emf(self, branch->emf));
   case YOKE_NODAL_STATE:
+    // g (v - E) + j
     return self->sets[self->set].g[branch->state] * (v - yoke__nodal_emf(self, branch->emf)) +
            self->J[branch->state];
   case YOKE_NODAL_JUNCTION:
@@ -48,6 +50,8 @@ double yoke__nodal_law_value(const void* memory, uint32_t element) {
 // Across the junction of a branch.
 static double junction_voltage(const yoke_nodal* self, uint32_t b) {
   const yoke_nodal_branch* branch = &self->branches[b];
+
+  // v - E - rs i
   return self->V[branch->p] - self->V[branch->q] - yoke__nodal_emf(self, branch->emf) -
          self->junctions.rs[branch->item] * yoke__nodal_branch_current(self, b);
 }
@@ -64,6 +68,7 @@ static double state_value(const yoke_nodal* self, uint32_t b) {
   const uint32_t e = self->members[branch->first].element;
   switch (branch->kind) {
   case YOKE_NODAL_STATE:
+    // i of inductors, v - E - R i of capacitors
     return self->state_i[branch->state] * yoke__nodal_branch_current(self, b) +
            self->state_v[branch->state] * v;
   case YOKE_NODAL_JUNCTION:
@@ -82,6 +87,7 @@ double yoke__nodal_state(const yoke_nodal* self, uint32_t b, double* rate) {
   const yoke_nodal_set* set = &self->sets[self->set];
   const double x = state_value(self, b);
   if (rate != NULL) {
+    // condensed: c is not kept, but j = s c is
     const bool is_condensed = self->is_condensed && !self->is_shown;
     *rate = set->a0 * x + (is_condensed ? self->J[state] / set->s[state] : self->c[state]);
   }
@@ -97,6 +103,7 @@ static double capacitor_share(const yoke_nodal* self, const yoke_nodal_branch* b
   for (uint32_t i = 0; i < branch->n; i++) {
     const uint32_t other = self->members[branch->first + i].element;
     if (self->core->network->elements[other].kind == YOKE_CAPACITOR) {
+      // series capacitors share a voltage as 1/C_k over the sum of 1/C
       sum += 1.0 / self->stamped[other];
     }
   }
@@ -116,8 +123,10 @@ static double member_voltage(const yoke_nodal* self, uint32_t b, const yoke_noda
     return (double)member->sign * self->core->signals->element[e];
   case YOKE_INDUCTOR:
     (void)yoke__nodal_state(self, b, &rate);
+    // L i'
     return self->stamped[e] * rate;
   case YOKE_CAPACITOR:
+    // its share of the common voltage, and what it had beyond that at the start
     return capacitor_share(self, branch, e) * yoke__nodal_state(self, b, NULL) +
            (self->offset != NULL ? self->offset[e] : 0.0);
   case YOKE_JUNCTION:
@@ -136,6 +145,8 @@ double yoke__nodal_voltage(const void* memory, uint32_t node) {
   const yoke_nodal_branch* branch = &self->branches[b];
   const double i = yoke__nodal_branch_current(self, b);
   double v = self->V[branch->p];
+
+  // from p along the branch: node voltage less the members before it
   for (uint32_t k = 0; k < self->node_after[node]; k++) {
     v -= member_voltage(self, b, &self->members[branch->first + k], i);
   }
@@ -155,12 +166,15 @@ double yoke__nodal_held(const yoke_nodal* self, uint32_t e, const double i[]) {
   const yoke_element* elements = self->core->network->elements;
   const uint32_t first = self->element_member[e];
   double sum = 0.0;
+
+  // Kirchhoff's law of the whole part behind the source
   for (uint32_t h = first; h < self->held[first].end; h++) {
     const uint32_t node = self->held[h].node;
     for (uint32_t k = self->touch_starts[node]; k < self->touch_starts[node + 1]; k++) {
       const uint32_t other = self->touch[k];
       if (self->element_branch[other] != YOKE_NO_INDEX && elements[other].a != elements[other].b) {
         const double i_other = i != NULL ? i[other] : own_current(self, other);
+        // elements with both ends on one node carry nothing out
         sum += elements[other].a == node ? i_other : -i_other;
       }
     }

@@ -33,6 +33,7 @@ typedef struct reducer {
 // -------------------------------------------------------------------------------------------------
 // what is referred to
 
+// what a law reads has to exist as an unknown
 static void mark_law(yoke_nodal* self, const yoke_expression* law) {
   for (uint32_t i = 0; i < law->n_live; i++) {
     if (law->live[i].kind == YOKE_LIVE_VOLTAGE) {
@@ -62,6 +63,7 @@ static void mark_needs(yoke_nodal* self, const yoke_network* network) {
   }
 }
 
+// elements at each node, by counting sort
 static void list_touching(yoke_nodal* self, const yoke_network* network) {
   uint32_t* starts = self->touch_starts;
   for (uint32_t e = 0; e < network->n_elements; e++) {
@@ -98,6 +100,8 @@ static void hold_from(reducer* r, uint32_t root) {
   yoke_nodal* self = r->self;
   uint32_t n_stack = 0;
   uint32_t* next = self->node_after;  // work: next element to look at, by node
+
+  // invariant: a node on the stack is known, and `next` is the first element not looked at yet
   r->stack[n_stack++] = root;
   next[root] = self->touch_starts[root];
   while (n_stack > 0) {
@@ -112,6 +116,7 @@ static void hold_from(reducer* r, uint32_t root) {
     const uint32_t e = self->touch[next[node]++];
     const yoke_element* element = &r->network->elements[e];
     const uint32_t to = other_end(element, node);
+    // a source closing a loop of known nodes stays a branch: its current is an unknown
     if (r->is_held[e] || r->is_known[to] || !can_hold(self, e)) {
       continue;
     }
@@ -141,6 +146,8 @@ static void hold_nodes(reducer* r) {
 
 static bool can_merge(const reducer* r, uint32_t e, chain_type* type) {
   const yoke_element* element = &r->network->elements[e];
+
+  // merging needs constant positive values: sums of R, L and 1/C
   const bool is_constant = element->value.law == NULL && element->value.constant > 0.0;
   *type = CHAIN_PLAIN;
   if (r->self->is_sensed[e] || r->is_held[e]) {
@@ -166,6 +173,7 @@ static bool can_merge(const reducer* r, uint32_t e, chain_type* type) {
 
 // Two of a kind may join unless they are junctions.
 static bool can_join(uint8_t one, uint8_t two) {
+  // a chain keeps one state at most
   return one == CHAIN_PLAIN || two == CHAIN_PLAIN || (one == two && one != CHAIN_JUNCTION);
 }
 
@@ -180,6 +188,7 @@ static void merge_node(reducer* r, uint32_t node) {
   }
   const uint32_t one = yoke__root_of(r->parent, touch[0]);
   const uint32_t two = yoke__root_of(r->parent, touch[1]);
+
   // a ring keeps one node
   if (one == two || !can_join(r->type[one], r->type[two])) {
     return;
@@ -213,6 +222,8 @@ static void trace_branch(reducer* r, uint32_t e, uint32_t* n_members) {
   yoke_nodal* self = r->self;
   const yoke_element* elements = r->network->elements;
   yoke_nodal_branch* branch = &self->branches[self->n_branches];
+
+  // back to one end of the chain, then along it
   uint32_t node = elements[e].a;
   while (r->is_merged[node]) {
     e = other_element(self, node, e);
@@ -220,6 +231,8 @@ static void trace_branch(reducer* r, uint32_t e, uint32_t* n_members) {
   }
   branch->p = node;
   branch->first = *n_members;
+
+  // the members in order, each with the sign of its direction
   for (;;) {
     const uint32_t next = other_end(&elements[e], node);
     self->element_branch[e] = self->n_branches;
@@ -273,6 +286,7 @@ static yoke_nodal_kind kind_of_branch(const yoke_nodal* self, const yoke_nodal_b
   yoke_nodal_kind kind = kind_of_element(self, self->members[branch->first].element);
   for (uint32_t i = 1; i < branch->n; i++) {
     const yoke_nodal_kind next = kind_of_element(self, self->members[branch->first + i].element);
+    // junction over state over resistance over source
     if (kind == YOKE_NODAL_VOLTAGE || (kind == YOKE_NODAL_STATIC && next != YOKE_NODAL_VOLTAGE)) {
       kind = next;
     }
@@ -311,6 +325,7 @@ static void number_nodes(reducer* r) {
   yoke_nodal* self = r->self;
   for (uint32_t n = 0; n < r->network->n_nodes; n++) {
     if (!r->is_known[n] && !r->is_merged[n]) {
+      // unknown: neither known nor inside a chain
       self->place_node[self->n] = n;
       self->node_place[n] = self->n++;
     } else {
@@ -323,6 +338,7 @@ static void number_currents(yoke_nodal* self, uint32_t n_nodes) {
   for (uint32_t b = 0; b < self->n_branches; b++) {
     yoke_nodal_branch* branch = &self->branches[b];
     const uint32_t e = self->members[branch->first].element;
+    // no admittance, or its current is read by somebody
     if (branch->kind >= YOKE_NODAL_VOLTAGE || self->is_sensed[e]) {
       self->place_node[self->n] = n_nodes + e;
       branch->current = self->n++;
@@ -343,6 +359,8 @@ static double stiffness(const yoke_nodal* self, const yoke_nodal_branch* branch)
   if (!is_linear || branch->law != YOKE_NO_INDEX) {
     return branch->kind == YOKE_NODAL_VOLTAGE ? (double)INFINITY : 0.0;
   }
+
+  // 1 / |Z| of R + a0 L + 1 / (a0 C)
   const double a0 = self->sets[self->n_sets - 1].a0;
   const yoke_nodal_sums sums = yoke__nodal_sum_members(self, branch);
   return 1.0 / (sums.r + a0 * sums.l + sums.elastance / a0);
@@ -363,6 +381,8 @@ static double find_stiffest(const reducer* r) {
 static yoke_status sense_floating(reducer* r) {
   yoke_nodal* self = r->self;
   const double gmin = self->core->options.gmin;
+
+  // 1e12 gmin: beyond, gmin is below the rounding of the sum
   const double stiff = STIFF * (gmin > 0.0 ? gmin : 1e-12);
   const double stiffest = find_stiffest(r);
   if (!(stiffest > stiff)) {
@@ -370,6 +390,8 @@ static yoke_status sense_floating(reducer* r) {
   }
   uint32_t* parent = yoke__arena_array(&self->core->arena, r->network->n_nodes, sizeof *parent);
   YOKE_TRY(yoke__arena_status(&self->core->arena));
+
+  // parts that hang together by conductances that count; known nodes belong to ground
   for (uint32_t n = 0; n < r->network->n_nodes; n++) {
     parent[n] = r->is_known[n] ? 0 : n;
   }
@@ -382,6 +404,8 @@ static yoke_status sense_floating(reducer* r) {
       parent[one < other ? other : one] = one < other ? one : other;
     }
   }
+
+  // stiff branches of parts without a way to ground get a current of their own
   for (uint32_t b = 0; b < self->n_branches; b++) {
     const yoke_nodal_branch* branch = &self->branches[b];
     const double g = stiffness(self, branch);
@@ -394,6 +418,8 @@ static yoke_status sense_floating(reducer* r) {
 
 static void number_known(reducer* r) {
   yoke_nodal* self = r->self;
+
+  // known places behind the unknowns
   self->n_places = self->n;
   for (uint32_t n = 0; n < r->network->n_nodes; n++) {
     if (r->is_known[n]) {
@@ -405,6 +431,7 @@ static void number_known(reducer* r) {
     }
   }
   for (uint32_t i = 0; i < self->n_held; i++) {
+    // places instead of nodes
     self->held[i].place = self->node_place[self->held[i].node];
     self->held[i].from = self->node_place[self->held[i].from];
   }
@@ -429,6 +456,7 @@ static void place_branches(yoke_nodal* self) {
     yoke_nodal_branch* branch = &self->branches[b];
     branch->p = self->node_place[branch->p];
     branch->q = self->node_place[branch->q];
+    // a current as an unknown: its own row defines it; else both Kirchhoff rows of the ends
     if (branch->current != YOKE_NO_INDEX) {
       branch->row[0] = branch->current;
       branch->row[1] = YOKE_NO_INDEX;

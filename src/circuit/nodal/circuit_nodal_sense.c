@@ -41,10 +41,14 @@ static double rate_shown(const yoke_nodal* self, uint32_t b) {
     (void)yoke__nodal_state(self, b, &rate);
     return rate;
   }
+
+  // R, L, 1/C of the chain
   const yoke_nodal_sums sums = yoke__nodal_sum_members(self, branch);
   const double e = yoke__nodal_emf(self, branch->emf);
   const double v = self->V[branch->p] - self->V[branch->q] - e;
   const double i = yoke__nodal_branch_current(self, b);
+
+  // i / C or (v - R i) / L
   return self->state_v[branch->state] != 0.0 ? i * sums.elastance : (v - sums.r * i) / sums.l;
 }
 
@@ -56,6 +60,8 @@ static void take_rates(yoke_nodal* self) {
   if (stage->n_d == 0) {
     return;
   }
+
+  // into the kept block: what is shown is put back
   double* c = self->kept + (self->c - self->block);
   double* D = self->kept + (self->D[0] - self->block);
   for (uint32_t b = 0; b < self->n_branches; b++) {
@@ -65,6 +71,7 @@ static void take_rates(yoke_nodal* self) {
     }
     const double rate = rate_shown(self, b);
     if (self->is_condensed) {
+      // c = w x + d xdot, as the condensed step wants it
       c[k] = stage->x_weight[0] * self->work_states[k] + stage->d_weight[0] * rate;
     } else {
       D[k] = rate;
@@ -84,8 +91,11 @@ yoke_status yoke__nodal_refresh(void* memory) {
   memcpy(self->kept, self->block, self->n_block * sizeof(double));
   self->kept_set = self->set;
   yoke_status status = YOKE_OK;
+
+  // rounds of c = xdot - a0 x, solve; each leaves 1 / (1 + a0 tau) of the error
   for (int round = 0; status >= 0 && round < REFRESH_ROUNDS; round++) {
     yoke__nodal_hold_states(self, set);
+    // the first one looks 1 / a0 ahead for the slopes of sources
     yoke__signals_update(core->signals,
                          yoke__core_time(core) + (round == 0 ? 1.0 / self->sets[set].a0 : 0.0));
     yoke__nodal_follow_values(self);
@@ -116,6 +126,8 @@ static double law_slope(const yoke_nodal* self, const yoke_expression* law, uint
               : point != NULL                 ? point->y[point->live[i]]
                                               : 0.0;
   }
+
+  // d law / d input at the point at hand
   (void)yoke__expression_evaluate(law, live, gradient);
   for (uint32_t i = 0; i < law->n_live; i++) {
     sum += law->live[i].kind == YOKE_LIVE_INPUT && law->live[i].index == input ? gradient[i] : 0.0;
@@ -143,6 +155,8 @@ static void differentiate_values(yoke_nodal* self, uint32_t input) {
     const yoke_expression* law = network->nodes[n].fixed.law;
     self->dV[self->node_place[n]] = law != NULL ? law_slope(self, law, input, NULL) : 0.0;
   }
+
+  // held nodes follow the ones before them
   for (uint32_t i = 0; i < self->n_held; i++) {
     const yoke_nodal_held* held = &self->held[i];
     self->dV[held->place] = self->dV[held->from] + held->sign * self->d_element[held->element];
@@ -159,14 +173,17 @@ static double member_offset(const yoke_nodal* self, uint32_t b, const yoke_nodal
   }
   switch (self->core->network->elements[e].kind) {
   case YOKE_RESISTOR:
+    // dR i
     return change * yoke__nodal_branch_current(self, b);
   case YOKE_VOLTAGE:
     return (double)member->sign * change;
   case YOKE_INDUCTOR:
     (void)yoke__nodal_state(self, b, &rate);
+    // L x' : dL (di/dt)
     return rate * change;
   case YOKE_CAPACITOR:
     (void)yoke__nodal_state(self, b, &rate);
+    // -(dC / C) v' / a0
     return -rate * change / (self->sets[self->set].a0 * self->stamped[e]);
   default:
     return 0.0;
@@ -192,6 +209,8 @@ static double branch_offset(const yoke_nodal* self, uint32_t b) {
   const yoke_nodal_branch* branch = &self->branches[b];
   const double change = self->d_element[self->members[branch->first].element];
   double series = 0.0;
+
+  // sum over the chain
   for (uint32_t i = 0; i < branch->n; i++) {
     series += member_offset(self, b, &self->members[branch->first + i]);
   }
@@ -209,6 +228,7 @@ static double branch_offset(const yoke_nodal* self, uint32_t b) {
   case YOKE_NODAL_COUPLED:
     return 0.0;
   default:
+    // an offset of the voltage is one of the current by the slope
     return -branch_slope(self, b) * series;
   }
 }
@@ -219,6 +239,7 @@ static void offset_couplings(yoke_nodal* self) {
     const yoke_nodal_coupling* coupling = &self->couplings[i];
     const uint32_t one = self->members[self->branches[coupling->branch].first].element;
     const uint32_t two = self->members[self->branches[coupling->other].first].element;
+    // dM = M / 2 (dL1 / L1 + dL2 / L2), dL itself on the diagonal
     const double change = one == two ? self->d_element[one]
                                      : 0.5 * coupling->m *
                                            (self->d_element[one] / self->stamped[one] +
@@ -237,6 +258,7 @@ static void subtract_known(const yoke_nodal* self, double rhs[]) {
   const double* dV = self->dV;
   const double* known = self->sets[self->set].full + (self->n_values - self->n_known);
   for (uint32_t i = 0; i < self->n_known; i++) {
+    // -a_rk dV_k
     rhs[self->known_row[i]] -= known[i] * dV[self->known_place[i]];
   }
   for (size_t k = 0; k < d->n; k++) {
@@ -265,6 +287,7 @@ static void fill_rows(yoke_nodal* self, double rhs[]) {
     const yoke_nodal_branch* branch = &self->branches[b];
     for (int i = 0; i < 2; i++) {
       if (branch->row[i] < self->n) {
+        // an offset of the current lowers the right-hand side
         rhs[branch->row[i]] -= branch->sign[i] * self->d_branch[b];
       }
     }
@@ -275,6 +298,8 @@ static void fill_rows(yoke_nodal* self, double rhs[]) {
 // Factors of the last stage, made again if something else was done with them since.
 static yoke_status ready_factors(yoke_nodal* self, size_t* slot) {
   *slot = self->is_linear ? self->entry : 0;
+
+  // linear: the factors of this switch state; else those of the last iteration
   if (self->is_linear) {
     return yoke__nodal_ready(self, self->set);
   }
@@ -294,6 +319,8 @@ static yoke_status ready_factors(yoke_nodal* self, size_t* slot) {
 static double branch_change(const yoke_nodal* self, uint32_t b) {
   const yoke_nodal_branch* branch = &self->branches[b];
   const double* dV = self->dV;
+
+  // di = g dv + offset
   const double v = dV[branch->p] - dV[branch->q];
   double sum = self->d_branch[b];
   if (branch->current != YOKE_NO_INDEX) {
@@ -302,6 +329,8 @@ static double branch_change(const yoke_nodal* self, uint32_t b) {
   if (branch->kind == YOKE_NODAL_SWITCH) {
     return self->switch_g[branch->item] * v;
   }
+
+  // offset by the input, then what the change of the branch's current does: R, a0 L, 1 / (a0 C)
   if (branch->kind == YOKE_NODAL_GAIN) {
     return sum + self->coefficient[b] *
                      (dV[branch->c] - (branch->d != YOKE_NO_INDEX ? dV[branch->d] : 0.0));
@@ -341,6 +370,8 @@ static double inner_change(const yoke_nodal* self, uint32_t node) {
   const yoke_nodal_branch* branch = &self->branches[b];
   const yoke_nodal_member* members = self->members + branch->first;
   const uint32_t after = self->node_after[node];
+
+  // unknowns and known nodes directly, inner nodes along their branch
   const double di = branch_change(self, b);
   double from_p = self->dV[branch->p];
   double from_q = self->dV[branch->q];
@@ -364,6 +395,7 @@ static void expand(const yoke_nodal* self, double dx[]) {
   }
   for (uint32_t e = 0; e < network->n_elements; e++) {
     const uint32_t b = self->element_branch[e];
+    // dx of the unknowns; all else follows from it
     if (b != YOKE_NO_INDEX) {
       di[e] = (double)self->members[self->element_member[e]].sign * branch_change(self, b);
     }

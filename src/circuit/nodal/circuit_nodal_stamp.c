@@ -43,6 +43,7 @@ yoke_nodal_sums yoke__nodal_sum_members(const yoke_nodal* self, const yoke_nodal
   for (uint32_t i = 0; i < branch->n; i++) {
     const uint32_t e = self->members[branch->first + i].element;
     const double value = self->core->signals->element[e];
+    // R, L and 1/C of a chain add up
     switch (self->core->network->elements[e].kind) {
     case YOKE_RESISTOR:
       sums.r += value;
@@ -63,6 +64,7 @@ yoke_nodal_sums yoke__nodal_sum_members(const yoke_nodal* self, const yoke_nodal
 // What the method does from one step to the next when it has one stage and one past value:
 // c := w x + d xdot with xdot = a0 x + c, and j = s c.
 static void condense(yoke_nodal* self, yoke_nodal_set* set, uint32_t state) {
+  // j' = s c' = s (w + d a0) x + d j with x = x_v (v - E) + i j
   const yoke_method_stage* stage = &self->core->plan.regular.stages[0];
   const double d = stage->n_d > 0 ? stage->d_weight[0] : 0.0;
   const double alpha = set->s[state] * (stage->x_weight[0] + d * stage->a0);
@@ -79,10 +81,12 @@ static void fill_state(yoke_nodal* self, const yoke_nodal_branch* branch, yoke_n
   self->state_v[k] = is_inductive ? 0.0 : 1.0;
   for (uint32_t a = 0; a < self->n_sets; a++) {
     yoke_nodal_set* set = &self->sets[a];
+    // g = 1 / (R + a0 L), j = -g L c
     if (is_inductive) {
       set->g[k] = 1.0 / (sums.r + set->a0 * sums.l);
       set->s[k] = -set->g[k] * sums.l;
     } else {
+      // g = a0 C / (1 + a0 R C), j = (g / a0) c
       const double capacitance = 1.0 / sums.elastance;
       set->s[k] = capacitance / (1.0 + set->a0 * sums.r * capacitance);
       set->g[k] = set->a0 * set->s[k];
@@ -105,6 +109,8 @@ static void fill_coupling(yoke_nodal* self, yoke_nodal_coupling* coupling) {
   const double* value = self->core->signals->element;
   const uint32_t one = self->members[self->branches[coupling->branch].first].element;
   const uint32_t two = self->members[self->branches[coupling->other].first].element;
+
+  // M = k sqrt(L1 L2)
   coupling->m = one == two ? value[one] : coupling->k * sqrt(value[one] * value[two]);
 }
 
@@ -189,6 +195,7 @@ void yoke__nodal_follow_values(yoke_nodal* self) {
 // values
 
 static void add_pairs(double values[], const uint32_t at[4], const double sign[2], double g) {
+  // current g (V_p - V_q) in the rows of both ends
   values[at[0]] += sign[0] * g;
   values[at[1]] -= sign[0] * g;
   values[at[2]] += sign[1] * g;
@@ -211,6 +218,8 @@ static void add_voltage(const yoke_nodal* self, uint32_t b, double values[]) {
   if (yoke__nodal_first(self, branch)->kind == YOKE_SWITCH) {
     return;
   }
+
+  // V_p - V_q - gain (V_c - V_d)
   values[branch->at[0]] += 1.0;
   values[branch->at[1]] -= 1.0;
   if (branch->law == YOKE_NO_INDEX) {
@@ -247,6 +256,7 @@ static void assemble_base(yoke_nodal* self, yoke_nodal_set* set) {
     }
   }
   for (uint32_t i = 0; i < self->n_couplings; i++) {
+    // v - a0 (L i + M i') = ...
     values[self->couplings[i].at] -= set->a0 * self->couplings[i].m;
   }
 }
@@ -256,6 +266,7 @@ static void add_switch(const yoke_nodal* self, uint32_t i, double values[]) {
   const yoke_switch_model* model = yoke__nodal_first(self, branch)->switching;
   const bool is_closed = self->is_closed[i];
   if (branch->kind == YOKE_NODAL_SWITCH) {
+    // conductance of the switch as it stands
     add_pairs(values, branch->at, branch->sign, 1.0 / (is_closed ? model->r_on : model->r_off));
     return;
   }
@@ -269,15 +280,18 @@ static void add_switch(const yoke_nodal* self, uint32_t i, double values[]) {
 void yoke__nodal_assemble(yoke_nodal* self, uint32_t a) {
   yoke_nodal_set* set = &self->sets[a];
   if (set->is_base_stale) {
+    // constant part, made again only when an element moved
     assemble_base(self, set);
     set->is_base_stale = false;
     set->is_full_stale = true;
   }
   if (set->is_full_stale) {
+    // the switches on top
     memcpy(set->full, set->base, ((size_t)self->n_values + 1) * sizeof(double));
     for (uint32_t i = 0; i < self->n_switches; i++) {
       add_switch(self, i, set->full);
     }
+    // largest entry: rounding of sums of currents is measured by it
     set->largest = 0.0;
     for (uint32_t i = 0; i < self->n_values; i++) {
       set->largest = fmax(set->largest, fabs(set->full[i]));
@@ -293,6 +307,8 @@ yoke_status yoke__nodal_refactor(yoke_nodal* self, uint32_t a, size_t slot, cons
   yoke_circuit_core* core = self->core;
   yoke_sparse* lu = self->sets[a].lu;
   core->counts.n_refactors++;
+
+  // same pivots as before; if the factors grow, new ones
   if (self->n == 0 || yoke__sparse_refactor(lu, slot, values) >= 0) {
     return YOKE_OK;
   }
@@ -325,6 +341,7 @@ yoke_status yoke__nodal_ready(yoke_nodal* self, uint32_t a) {
 // diagonal, and those on the diagonal only grow when it conducts.
 static void block_junctions(yoke_nodal_junctions* d) {
   for (uint32_t k = 0; k < d->n; k++) {
+    // g_j = Is / (n Vt) + gmin at v = 0, in series with rs
     const double g = d->law[k].is / d->law[k].nvt + d->law[k].gmin;
     d->g[k] = g / (1.0 + g * d->rs[k]);
   }
@@ -383,6 +400,8 @@ void yoke__nodal_choose_entry(yoke_nodal* self) {
 // NOLINTNEXTLINE(readability-non-const-parameter): written once the pattern is known
 static void ask(layout* to, uint32_t row, uint32_t column, bool is_varying, uint32_t* where) {
   const yoke_nodal* self = to->self;
+
+  // ground and known nodes have no row; ground has no column
   const bool is_wanted = row < self->n && column != YOKE_NO_INDEX && column != self->node_place[0];
   assert(to->n + to->n_unwanted < to->n_max);
   const size_t at = is_wanted ? to->n++ : to->n_max - ++to->n_unwanted;
@@ -406,6 +425,8 @@ static void ask_branch(layout* to, yoke_nodal_branch* branch, bool is_moving) {
     ask(to, branch->law == YOKE_NO_INDEX ? branch->row[i / 2] : YOKE_NO_INDEX, control, is_moving,
         &branch->at_control[i]);
   }
+
+  // a row of its own where the current is an unknown
   const bool has_self = is_current && (branch->kind < YOKE_NODAL_VOLTAGE || is_switch);
   ask(to, has_self ? branch->current : YOKE_NO_INDEX, branch->current, is_switch, &branch->at_self);
   ask(to, is_current ? branch->p : YOKE_NO_INDEX, branch->current, false, &branch->at_current[0]);
@@ -442,6 +463,7 @@ static void ask_all(layout* to) {
 }
 
 static int compare_requests(const void* a, const void* b) {
+  // by column, then by row: the order of the pattern
   const request* x = a;
   const request* y = b;
   if (x->column != y->column) {
@@ -461,6 +483,8 @@ static yoke_status number_values(yoke_nodal* self, const layout* from) {
   self->known_place = yoke__arena_array(arena, from->n, sizeof *self->known_place);
   YOKE_TRY(yoke__arena_status(arena));
   uint32_t count = 0;
+
+  // equal places share a value; columns of known nodes go to the right-hand side
   for (size_t i = 0; i < from->n; i++) {
     const request* r = &from->requests[i];
     const bool is_new = i == 0 || compare_requests(r, r - 1) != 0;
@@ -475,11 +499,15 @@ static yoke_status number_values(yoke_nodal* self, const layout* from) {
     varying[count - 1] |= r->is_varying;
     *r->to = count - 1;
   }
+
+  // starts by summing up
   for (uint32_t j = 0; j < self->n; j++) {
     starts[j + 1] += starts[j];
   }
   self->n_values = count;
   assert((uint32_t)starts[self->n] + self->n_known == count);
+
+  // unwanted places write into one value behind the last
   for (size_t i = from->n_max - from->n_unwanted; i < from->n_max; i++) {
     *from->requests[i].to = count;  // a place that nobody reads
   }
@@ -509,6 +537,8 @@ static uint32_t count_entries(const yoke_nodal* self, size_t n_factors) {
   if (self->n_switches == 0 || !self->is_linear) {
     return 1;
   }
+
+  // memory per switch state: factors and two vectors, for every a0
   const size_t bytes = (n_factors + 2 * (size_t)self->n) * sizeof(double) * self->n_sets;
   size_t n = self->core->options.max_factor_bytes / (bytes > 0 ? bytes : 1);
   const size_t n_states = self->n_switches < 12 ? (size_t)1 << self->n_switches : MAX_ENTRIES;
@@ -530,6 +560,8 @@ static yoke_status count_factors(yoke_nodal* self, size_t* n_factors) {
   yoke_sparse* lu = NULL;
   yoke_sparse_stats stats = {0};
   yoke_status status = create_lu(self, 1, &arena, &lu);
+
+  // a trial factorisation: fill is not known before
   if (status >= 0 && lu != NULL) {
     (void)yoke__sparse_factor(lu, self->sets[0].full, NULL);
     yoke__sparse_get_stats(lu, &stats);

@@ -45,6 +45,8 @@ static void carry_condensed(yoke_nodal* self) {
   const double* restrict from_j = set->from_j;
   double* restrict J = self->J;
   double* restrict minus = self->J + self->n_items;
+
+  // j' = from_v (V_p - V_q) + from_j j; minus: the same for the other end
   for (uint32_t k = 0; k < n_plain; k++) {
     const double j = from_v[k] * (V[p[k]] - V[q[k]]) + from_j[k] * J[k];
     J[k] = j;
@@ -70,6 +72,8 @@ typedef struct past {
 static past past_of(const yoke_nodal* self, const yoke_method_stage* stage) {
   const uint32_t n_history = self->core->plan.n_history;
   past terms = {0};
+
+  // c = sum w_i x_(n-i) + sum d_i xdot_i
   for (uint32_t i = 0; i < stage->n_x; i++) {
     terms.from[terms.n] = self->X[(self->head + i) % n_history];
     terms.w[terms.n++] = stage->x_weight[i];
@@ -124,6 +128,8 @@ static void fill_history(yoke_nodal* self, const yoke_nodal_set* set) {
   const double* restrict c = self->c;
   double* restrict J = self->J;
   double* restrict minus = self->J + self->n_items;
+
+  // j = s c for every state, with both signs
   for (uint32_t k = 0; k < self->n_branch_states; k++) {
     const double j = s[k] * c[k];
     J[k] = j;
@@ -136,6 +142,7 @@ void yoke__nodal_hold_states(yoke_nodal* self, uint32_t a) {
   for (uint32_t b = 0; b < self->n_branches; b++) {
     const uint32_t k = self->branches[b].state;
     if (k != YOKE_NO_INDEX) {
+      // c = xdot - a0 x, with x held
       double rate = 0.0;
       const double x = yoke__nodal_state(self, b, &rate);
       self->work_states[k] = self->is_shown ? self->work_states[k] : x;
@@ -157,6 +164,7 @@ static void finish_branches(const yoke_nodal* self, const yoke_nodal_set* set, u
   const double* restrict by_i = self->state_i;
   const double a0 = set->a0;
   if (first == 0) {
+    // x = x_v v + i j, xdot = a0 x + c
     for (uint32_t k = 0; k < end; k++) {
       const double x = by_v[k] * (V[p[k]] - V[q[k]]) + by_i[k] * J[k];
       X[k] = x;
@@ -177,6 +185,8 @@ static void finish_stage(yoke_nodal* self, const yoke_method_step* step, uint32_
   const bool is_last = s + 1 == step->n_stages;
   const yoke_nodal_set* set = &self->sets[self->set];
   const uint32_t n_history = self->core->plan.n_history;
+
+  // the oldest history vector takes the newest values
   const uint32_t oldest = (self->head + n_history - 1) % n_history;
   double* X = is_last ? self->X[oldest] : self->work_states;
   double* D = self->D[is_last ? 0 : s + 1];
@@ -184,6 +194,7 @@ static void finish_stage(yoke_nodal* self, const yoke_method_step* step, uint32_
   finish_branches(self, set, 0, self->n_plain_states, X, D);
   for (uint32_t i = 0; i < self->n_other_states; i++) {
     const yoke_nodal_branch* branch = &self->branches[self->other_states[i]];
+    // coupled inductors, laws and charges
     const double x = yoke__nodal_state(self, self->other_states[i], NULL);
     X[branch->state] = x;
     D[branch->state] = set->a0 * x + self->c[branch->state];
@@ -202,6 +213,7 @@ static void set_item(yoke_nodal* self, uint32_t item, double value) {
 static double emf_of(const yoke_nodal* self, const yoke_nodal_branch* branch) {
   double sum = 0.0;
   for (uint32_t i = 0; i < branch->n; i++) {
+    // sum of the sources of the chain, in its direction
     const yoke_nodal_member* member = &self->members[branch->first + i];
     if (self->core->network->elements[member->element].kind == YOKE_VOLTAGE) {
       sum += (double)member->sign * self->core->signals->element[member->element];
@@ -216,6 +228,8 @@ static void update_known(yoke_nodal* self) {
   for (uint32_t i = 0; i < self->n_fixed; i++) {
     V[self->node_place[self->fixed_nodes[i]]] = signals->node[self->fixed_nodes[i]];
   }
+
+  // from the roots outwards: each held node follows the one before it
   for (uint32_t i = 0; i < self->n_held; i++) {
     const yoke_nodal_held* held = &self->held[i];
     V[held->place] = V[held->from] + held->sign * signals->element[held->element];
@@ -236,6 +250,8 @@ static void update_coupled(yoke_nodal* self) {
   for (uint32_t i = 0; i < n; i++) {
     set_item(self, self->first_coupled + i, 0.0);
   }
+
+  // row of a coupled inductor: sum M c of the others
   for (uint32_t i = 0; i < self->n_couplings; i++) {
     const yoke_nodal_coupling* coupling = &self->couplings[i];
     const uint32_t item = self->first_coupled + self->branches[coupling->branch].item;
@@ -250,6 +266,8 @@ void yoke__nodal_update_items(yoke_nodal* self, uint32_t a) {
   if (self->is_switching) {
     update_switches(self);
   }
+
+  // -g E of branches with sources; +E of sources with a row of their own (g = -1)
   for (uint32_t i = 0; i < self->n_emfs; i++) {
     self->emf[i] = emf_of(self, &self->branches[self->emf_branch[i]]);
     set_item(self, self->first_emf + i, -set->emf_g[i] * self->emf[i]);
@@ -259,6 +277,8 @@ void yoke__nodal_update_items(yoke_nodal* self, uint32_t a) {
     const uint32_t e = self->members[self->branches[sources[i]].first].element;
     set_item(self, self->first_source + i, self->core->signals->element[e]);
   }
+
+  // known columns: -a_rk V_k on the right-hand side
   const double* known = set->full + (self->n_values - self->n_known);
   for (uint32_t i = 0; i < self->n_known; i++) {
     self->J[self->first_known + i] = -known[i] * self->V[self->known_place[i]];
@@ -275,6 +295,7 @@ static void gather_rows(const yoke_nodal* self, double* restrict rhs) {
     const uint32_t* restrict rows = gather->rows;
     const uint32_t* restrict at = gather->items;
     const size_t n = gather->n_rows;
+    // sums in a fixed order: the same bits on every machine
     switch (gather->n_terms) {
     case 0:
       for (size_t r = 0; r < n; r++) {
@@ -317,6 +338,8 @@ static void gather_rows(const yoke_nodal* self, double* restrict rhs) {
 static bool is_finite(const double x[], uint32_t n) {
   double sums[4] = {0};
   uint32_t i = 0;
+
+  // four sums side by side; an infinity or NaN in any makes the total not finite
   for (; i + 4 <= n; i += 4) {
     sums[0] += x[i];
     sums[1] += x[i + 1];
@@ -344,6 +367,7 @@ static yoke_status solve_linear(yoke_nodal* self, uint32_t a) {
   for (int i = 0; i < n_solve; i++) {
     YOKE_TRY(yoke__nodal_ready(self, a));
     charge(core, YOKE_COST_FACTOR, &since);
+    // rhs into V: the solution takes its place
     gather_rows(self, self->V);
     charge(core, YOKE_COST_ASSEMBLE, &since);
     if (self->n > 0) {
@@ -362,6 +386,7 @@ static double take_solution(yoke_nodal* self) {
   bool is_finite_all = true;
   for (uint32_t i = 0; i < self->n; i++) {
     const double x = self->solution[i];
+    // relative for large, absolute for small numbers
     const double change = fabs(x - self->V[i]) / (1.0 + fabs(x));
     is_finite_all &= change < (double)INFINITY;
     largest = change > largest ? change : largest;
@@ -377,8 +402,12 @@ static yoke_status iterate(yoke_nodal* self, uint32_t a, double* change, bool* i
   yoke_circuit_core* core = self->core;
   const yoke_nodal_set* set = &self->sets[a];
   int64_t since = core->is_measured ? yoke__os_now_ns() : 0;
+
+  // linear part with the switches, right-hand side without junctions and laws
   memcpy(self->values, set->full, ((size_t)self->n_values + 1) * sizeof(double));
   memcpy(self->solution, self->rhs, ((size_t)self->n + 1) * sizeof(double));
+
+  // junctions at v_j, laws at V
   yoke__nodal_linearise(self, self->V, set->a0, self->c);
   yoke__nodal_stamp_laws(self, self->V, self->values, self->solution);
   charge(core, YOKE_COST_ASSEMBLE, &since);
@@ -392,6 +421,7 @@ static yoke_status iterate(yoke_nodal* self, uint32_t a, double* change, bool* i
   const double tolerance = core->options.tolerance;
   // Where only gmin holds a part, rounding of the currents around it moves it from one iteration to
   // the next; what the sums of currents cannot resolve is not worth an iteration.
+  // rounding of a row: 1e-15 of the largest conductance times the largest voltage
   const double noise = ROUNDING * set->largest * self->v_largest;
   const bool is_small =
       yoke__nodal_follow_junctions(self, self->V, set->a0, self->c, tolerance, noise);
@@ -409,6 +439,8 @@ static yoke_status solve_newton(yoke_nodal* self, uint32_t a) {
   bool is_done = false;
   int n = 0;
   gather_rows(self, self->rhs);
+
+  // charges depend on a0 and c of this stage
   if (self->n_charged > 0) {
     yoke__nodal_evaluate_junctions(self, self->sets[a].a0, self->c);
   }
@@ -418,6 +450,8 @@ static yoke_status solve_newton(yoke_nodal* self, uint32_t a) {
   }
   count_iterations(core, (uint32_t)n);
   self->sets[a].is_factored = true;
+
+  // not converged but small: counted, and the step goes on
   if (fixed == 0 && !is_done) {
     core->counts.n_unconverged++;
     return change > HOPELESS ? YOKE_NO_CONVERGENCE : YOKE_OK;
@@ -445,6 +479,8 @@ static yoke_status do_stage(yoke_nodal* self, const yoke_method_step* step, uint
   if (self->n_moving > 0) {
     yoke__nodal_follow_values(self);
   }
+
+  // c was given by refresh, with the rates behind the jump
   if (self->is_given) {
     fill_history(self, &self->sets[0]);
     self->is_given = false;

@@ -24,6 +24,7 @@ static void fill_pattern(yoke_levels* self, const yoke_equations* equations, con
     const uint32_t level = (uint32_t)j < equations->network->n_nodes ? of[j] : YOKE_NO_INDEX;
     bool is_open = level != YOKE_NO_INDEX;
     starts[j] = at;
+    // one place behind the last row of the column, so that a new entry may come last
     for (int32_t k = J->starts[j]; k <= J->starts[j + 1]; k++) {
       const bool is_end = k == J->starts[j + 1];
       if (is_open && (is_end || (uint32_t)J->rows[k] > self->rows[level])) {
@@ -55,6 +56,8 @@ yoke_status yoke__levels_create(yoke_levels* self, const yoke_equations* equatio
   int32_t* rows = yoke__arena_array(arena, nnz, sizeof *rows);
   YOKE_TRY(yoke__arena_status(arena));
   memset(of, 0xff, n_nodes * sizeof *of);
+
+  // the node's Kirchhoff row is given up for V - level = 0
   for (uint32_t i = 0; i < n; i++) {
     of[self->nodes[i]] = i;
     self->rows[i] = equations->kcl_rows[self->nodes[i]];
@@ -72,6 +75,7 @@ void yoke__levels_destroy(yoke_levels* self) {
 
 void yoke__levels_write(yoke_levels* self, const yoke_equations* equations, const double x[],
                         double f[], const double J[]) {
+  // entries of rows given up are 0
   for (uint32_t k = 0; k < equations->nnz; k++) {
     self->entries[self->place[k]] = self->is_gone[equations->J.rows[k]] ? 0.0 : J[k];
   }
@@ -84,6 +88,8 @@ void yoke__levels_write(yoke_levels* self, const yoke_equations* equations, cons
 bool yoke__levels_has_effect(const yoke_levels* self, const yoke_equations* equations, uint32_t i,
                              double work[]) {
   const yoke_network* network = equations->network;
+
+  // dx / d level = J^-1 e: the response of all unknowns to the level
   memset(work, 0, equations->n * sizeof *work);
   work[self->rows[i]] = 1.0;
   yoke__sparse_solve(self->matrix, 0, work);

@@ -110,6 +110,8 @@ static void fill_report(yoke_start* self, const double state[], const yoke_start
   const yoke_equations* equations = self->equations;
   double sum = 0.0;
   yoke__equations_evaluate(self->equations, self->x, 0.0, NULL, NULL, self->f, NULL);
+
+  // 2-norm of the algebraic rows
   for (uint32_t i = 0; i < equations->m; i++) {
     sum += self->f[i] * self->f[i];
   }
@@ -118,6 +120,7 @@ static void fill_report(yoke_start* self, const double state[], const yoke_start
                                 .is_least_squares = self->n_dependent > 0 || self->is_soft};
   for (uint32_t e = 0; e < self->network->n_elements; e++) {
     if (self->rows[e] == YOKE_START_NONE || isnan(state[e])) {
+      // kept up to 1e-9 of its value
       continue;
     }
     const yoke_element* element = &self->network->elements[e];

@@ -31,6 +31,8 @@ static yoke_status factor(yoke_start* self, yoke_start_newton* run) {
   const double* values = run->is_joint ? self->values
                          : is_levelled ? self->levels.entries
                                        : self->J;
+
+  // same pivots first: no heap
   if (*has_factors && yoke__sparse_refactor(matrix, 0, values) >= 0) {
     return YOKE_OK;
   }
@@ -53,6 +55,7 @@ static yoke_status factor(yoke_start* self, yoke_start_newton* run) {
 static void move(yoke_start* self, yoke_start_newton* run) {
   run->update = 0.0;
   for (uint32_t j = 0; j < self->n; j++) {
+    // x := x - J^-1 f
     self->x[j] -= self->rhs[j];
     const double change = fabs(self->rhs[j]) / (1.0 + fabs(self->x[j]));
     // once not a number, always not a number
@@ -64,6 +67,8 @@ static void move(yoke_start* self, yoke_start_newton* run) {
       break;
     }
   }
+
+  // xdot is linear in the joint system: it needs no test
   for (uint32_t j = 0; run->is_joint && j < self->n; j++) {
     self->xdot[j] -= self->rhs[self->n + j];
   }
@@ -90,6 +95,7 @@ yoke_status yoke__start_iterate(yoke_start* self, yoke_start_newton* run) {
     // an evaluation away from x, now or next time, does not count
     const bool was_limited = is_limited;
     is_limited = yoke__equations_limit(self->equations, self->x, self->v_limited);
+    // stalled at rounding: below 1e-8 and no longer halving
     const bool is_stalled = i > 0 && run->update < ACCEPTED && run->update >= 0.5 * last;
     if (!was_limited && !is_limited && (run->update < TOLERANCE || is_stalled)) {
       return YOKE_OK;
@@ -110,6 +116,8 @@ static void guess_voltages(yoke_start* self, double rest) {
     is_known[v] = network->nodes[v].is_fixed ? 1.0 : 0.0;
   }
   bool is_changed = true;
+
+  // along sources and prescribed capacitors from known nodes, a few elements deep
   for (int pass = 0; is_changed && pass < GUESS_PASSES; pass++) {
     is_changed = false;
     for (uint32_t e = 0; e < network->n_elements; e++) {
@@ -123,6 +131,7 @@ static void guess_voltages(yoke_start* self, double rest) {
         continue;
       }
       const double u = is_source ? self->signals->element[e] : self->target[e];
+      // V_a - V_b = u
       self->x[is_known[a] > 0.0 ? b : a] = is_known[a] > 0.0 ? self->x[a] - u : self->x[b] + u;
       is_known[a] = is_known[b] = 1.0;
       is_changed = true;
@@ -144,6 +153,8 @@ static void guess(yoke_start* self) {
   uint32_t n = 0;
   memset(self->x, 0, self->n * sizeof(double));
   memset(self->xdot, 0, self->n * sizeof(double));
+
+  // mean of the known temperatures
   for (uint32_t e = 0; e < network->n_elements; e++) {
     const yoke_element* element = &network->elements[e];
     if (element->domain == YOKE_THERMAL && self->rows[e] == YOKE_START_VOLTAGE &&
@@ -183,6 +194,8 @@ static yoke_status continue_gmin(yoke_start* self, yoke_start_newton* run) {
   double gmin = GMIN_FIRST;
   yoke_status status = YOKE_OK;
   guess(self);
+
+  // gmin 1e-2, 1e-3, ... down to the wanted one
   for (int i = 0; status >= 0 && i < GMIN_STEPS && gmin > wanted; i++) {
     yoke__equations_set_gmin(self->equations, gmin);
     status = yoke__start_iterate(self, run);
@@ -196,6 +209,7 @@ yoke_status yoke__start_solve_rows(yoke_start* self, yoke_start_newton* run) {
   guess(self);
   yoke_status status = yoke__start_iterate(self, run);
   // a law may not be defined where all voltages are 0
+  // once more with nodes at 0 and 1 V
   for (int i = 0; i < 2 && status == YOKE_SINGULAR && self->signals->n_state_elements > 0; i++) {
     guess(self);
     guess_voltages(self, (double)i);

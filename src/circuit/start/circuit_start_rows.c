@@ -12,6 +12,7 @@
 
 // Joins two nodes; false if they were joined before.
 static bool join(uint32_t parents[], uint32_t a, uint32_t b) {
+  // union-find: parts connected so far
   const uint32_t x = yoke__root_of(parents, a);
   const uint32_t y = yoke__root_of(parents, b);
   parents[x] = y;
@@ -21,6 +22,8 @@ static bool join(uint32_t parents[], uint32_t a, uint32_t b) {
 // every node by itself, fixed ones as one
 static void reset_graph(yoke_start* self) {
   uint32_t fixed = YOKE_NO_INDEX;
+
+  // all fixed nodes are one: their voltages are known
   for (uint32_t v = 0; v < self->network->n_nodes; v++) {
     self->parents[v] = v;
     if (self->network->nodes[v].is_fixed) {
@@ -55,6 +58,7 @@ static bool is_voltage_like(const yoke_start* self, uint32_t e) {
 static bool is_current_like(const yoke_start* self, uint32_t e) {
   const yoke_element* element = &self->network->elements[e];
   if (yoke__element_is_conductance(element)) {
+    // a conductance of 0 passes nothing
     return self->equations->stamps[e].law == NULL && self->signals->element[e] == 0.0;
   }
   return element->kind == YOKE_CURRENT || element->kind == YOKE_VCCS ||
@@ -71,6 +75,7 @@ static void choose_rows(yoke_start* self, const double state[]) {
     // the charge of a junction at its operating point: no row, its own equation at rest
     if (self->equations->stamps[e].is_dynamic &&
         !(is_free && self->network->elements[e].kind == YOKE_JUNCTION)) {
+      // prescribed: its own quantity; free: the other one, 0 at the operating point
       self->rows[e] = is_inductor == is_free ? YOKE_START_VOLTAGE : YOKE_START_CURRENT;
     }
   }
@@ -91,12 +96,16 @@ static void join_levels(yoke_start* self) {
 // Loops of rows on voltages: prescribed capacitors come first, then levels, then free inductors.
 static void break_loops(yoke_start* self, const double state[]) {
   const yoke_network* network = self->network;
+
+  // spanning forest of voltage sources first
   reset_graph(self);
   for (uint32_t e = 0; e < network->n_elements; e++) {
     if (is_voltage_like(self, e)) {
       join(self->parents, network->elements[e].a, network->elements[e].b);
     }
   }
+
+  // an edge inside a part would close a loop of voltages
   for (int round = 0; round < 2; round++) {
     for (uint32_t e = 0; e < network->n_elements; e++) {
       const bool is_free = isnan(state[e]);
@@ -116,6 +125,8 @@ static void break_loops(yoke_start* self, const double state[]) {
 static void break_cuts(yoke_start* self, const double state[]) {
   const yoke_network* network = self->network;
   reset_graph(self);
+
+  // parts connected by all that is no current source: an edge between two of them lies in a cut set
   for (uint32_t e = 0; e < network->n_elements; e++) {
     if (!is_current_like(self, e)) {
       join(self->parents, network->elements[e].a, network->elements[e].b);
@@ -125,6 +136,7 @@ static void break_cuts(yoke_start* self, const double state[]) {
     join(self->parents, self->levels.nodes[i], 0);
   }
   for (int round = 0; round < 2; round++) {
+    // last ones first: those named first keep their values
     for (uint32_t e = network->n_elements; e-- > 0;) {
       const bool is_free = isnan(state[e]);
       if (self->rows[e] == YOKE_START_CURRENT && is_free == (round == 0) &&
@@ -166,6 +178,8 @@ static yoke_status make_joint_pattern(yoke_start* self) {
   self->values = yoke__arena_array(self->arena, room, sizeof(double));
   YOKE_TRY(yoke__arena_status(self->arena));
   uint32_t at = 0;
+
+  // column of x: J on top, its differential rows again below
   for (uint32_t j = 0; j < n; j++) {
     starts[j] = (int32_t)at;
     for (int32_t k = J->starts[j]; k < J->starts[j + 1]; k++) {
@@ -180,6 +194,8 @@ static yoke_status make_joint_pattern(yoke_start* self) {
       }
     }
   }
+
+  // column of xdot: rates of dependent elements on top, Ahat below
   for (uint32_t j = 0; j < n; j++) {
     starts[n + j] = (int32_t)at;
     for (int32_t k = J->starts[j]; k < J->starts[j + 1]; k++) {
@@ -248,6 +264,7 @@ static void write_row(const yoke_start* self, uint32_t e, double by_v, double by
 }
 
 static void write_state_rows(const yoke_start* self) {
+  // soft: 1e-9 Ohm in series, 1e-9 S in parallel
   const double soft = self->is_soft ? -SMALL : 0.0;
   for (uint32_t e = 0; e < self->network->n_elements; e++) {
     const bool is_inductor = self->network->elements[e].kind == YOKE_INDUCTOR;
@@ -297,6 +314,8 @@ void yoke__start_assemble_joint(yoke_start* self) {
   // above: Phi and the rows of states, a charge without one at rest
   yoke__equations_evaluate(self->equations, self->x, 0.0, NULL, self->v_limited, self->f, self->J);
   write_state_rows(self);
+
+  // a dependent element has its missing rate set to 0 in place of its row
   for (uint32_t e = 0; e < self->network->n_elements; e++) {
     if (self->rows[e] != YOKE_START_DEPENDENT) {
       continue;
