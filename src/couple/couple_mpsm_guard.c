@@ -214,7 +214,6 @@ static bool is_jump(const yoke_mpsm_guard* guard, const yoke_mpsm_guard_rules* r
   double sum = 0;
   size_t n = 0;
   // a mean is that high only if one of them is; nearly always none is, and logarithms are dear
-  // log mean above the limit requires at least one ratio above it
   bool is_any = false;
   for (size_t i = 0; i < guard->s; i++) {
     is_any = is_any || eps[i] * eps[i] * window >= 0.99 * rules->jump * rules->jump * normal[i];

@@ -402,7 +402,6 @@ static void assemble_row(const yoke_mpsm* self, const yoke_mpsm_unit* unit, size
       d += jd[k] * L[k * p + c];
     }
     // outputs of the unit itself; wraps around for those before it
-    // c - first_y is huge for columns before the unit: unsigned numbers wrap around
     const size_t own = c - unit->first_y;
     A[c] = own < unit->n ? a + jy[own] : a;
     I_C[c] = (c == at ? 1 : 0) - d;

@@ -402,7 +402,6 @@ void yoke__mpsm_pass_on(const yoke_mpsm* self, const yoke_mpsm_sample* now, doub
 
 // ---- the whole step
 
-// what this exchange was is the past of the next one
 void yoke__mpsm_accept(yoke_mpsm* self, const yoke_mpsm_sample* now) {
   memcpy(self->y_last, now->y, self->p * sizeof *now->y);
   memcpy(self->u_last, now->u, self->s * sizeof *now->u);

@@ -322,7 +322,6 @@ const yoke_shadow* yoke__black_shadow(const yoke_black* b) {
   return b->sets[b->now].shadow;
 }
 
-// only what is further than the limit counts, and of that the furthest
 size_t yoke__black_find_far(const yoke_black* b, double* excursion) {
   size_t found = b->n_unknowns;
   *excursion = YOKE_DEVIATION_FAR;

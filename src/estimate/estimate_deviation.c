@@ -159,7 +159,6 @@ void yoke__deviation_start(yoke_deviation* f, const double applied[]) {
 // ---- models
 
 // q and P in the new basis: q := [T d; b; e].
-// S = [T 0; 0 I], q := S q
 static void change_basis(yoke_deviation* f, const yoke_deviation_renewal* r) {
   const size_t n_d = r->model.order, old_d = order(f), n_rest = 2 * f->setup.n_unknowns;
   const size_t n0 = f->n, n1 = n_d + n_rest;

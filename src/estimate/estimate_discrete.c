@@ -126,7 +126,6 @@ yoke_status yoke__discrete(size_t n, const double A[], double h, double E[], dou
   double norm = 0.0;
   YOKE_TRY(scale(n, A, h, X, &doublings, &norm));
 
-  // h0 = h / 2^doublings, exact
   // the short step: Psi2 = h0^2 / 2 S, and X instead of A saves a scaling
   double h0 = ldexp(h, -doublings);
   sum_series(n, X, norm, 2, Psi2, other);
@@ -173,7 +172,6 @@ static void next_term(size_t n, const double X[], int j, double M[], double othe
 }
 
 // Q := Q + E Q E'; other: n * n.
-// upper half and its mirror image: exact symmetry
 static void double_noise(size_t n, const double E[], double Q[], double other[]) {
   multiply(n, E, Q, other);
   for (size_t a = 0; a < n; a++) {

@@ -324,8 +324,6 @@ static yoke_status keep_bounds(yoke_estimate* f) {
 }
 
 // Are the readings of this correction where the filter expected them at all?
-// a filter with a gate is lost if all readings are outliers, one without if the mean square of e /
-// sqrt(S) is above 100
 static yoke_status judge_readings(yoke_estimate* f, uint64_t n_gated) {
   double sum = 0.0;
   size_t n = 0;
@@ -340,7 +338,8 @@ static yoke_status judge_readings(yoke_estimate* f, uint64_t n_gated) {
     return YOKE_OK;
   }
 
-  // patience: this must be so for many corrections in a row
+  // lost: with a gate if all readings are outliers, without one if the mean square of e / sqrt(S)
+  // is above 100; many corrections in a row
   const bool is_lost = f->setup.gate > 0.0 ? n_gated == n : sum > LOST_SD * LOST_SD * (double)n;
   f->head->n_lost = is_lost ? f->head->n_lost + 1 : 0;
   return f->head->n_lost >= YOKE_ESTIMATE_PATIENCE ? diverge(f, YOKE_ESTIMATE_LOST) : YOKE_OK;

@@ -422,7 +422,6 @@ static double largest_error(const yoke_realise* w, size_t n) {
   return worst;
 }
 
-// largest difference over the largest response, as everything is scaled
 // The model of an order, for scaled outputs and inputs; its error, INFINITY if there is none. One that does not come to rest is to
 // be much better than one that does.
 static double try_order(yoke_realise* w, size_t n, double B[]) {

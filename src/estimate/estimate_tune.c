@@ -51,7 +51,6 @@ static yoke_status run_pass(tuner* t, yoke_tune_result* result, const yoke_sink*
   }
 
   // without correction to the window
-  // from the start of the record to the window with the present values
   yoke_status status = yoke__heat_run_prepare(&t->setup, record, &arena, &run, sink);
   status = status < 0 ? status : yoke__heat_run(run, t->values, NULL, t->z);
   status = status < 0 ? status : yoke__estimate_prepare(&t->setup, &arena, &f, sink);

@@ -335,7 +335,6 @@ static size_t choose_order(const yoke_moesp* s) {
   double best = 0.0;
   for (size_t j = 0; j < most; j++) {
     // quotients of round-off say nothing
-    // largest quotient of neighbours, or all above a part of the first
     const double gap = sv[j] > least ? sv[j] / fmax(sv[j + 1], least) : 0.0;
     if (s->setup.rule == YOKE_MOESP_GAP && gap > best) {
       best = gap;

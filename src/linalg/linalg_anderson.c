@@ -74,7 +74,6 @@ void yoke__anderson_next(yoke_anderson* self, double x[], const double g[], cons
   }
 
   // min || W (r - dR gamma) ||, W = diag(weight), so that signals of different units weigh alike
-  // weighted least squares, row by row
   for (size_t i = 0; i < n; i++) {
     for (size_t j = 0; j < m; j++) {
       self->a[i * m + j] = weight[i] * self->dr[j * n + i];

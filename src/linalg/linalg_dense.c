@@ -133,16 +133,14 @@ void yoke__lu_solve(size_t n, const double lu[], const size_t pivots[], double b
     b[k] = swapped;
   }
 
-  // L y = b, unit diagonal
-  // y_i = b_i - sum_j l_ij y_j, in place
+  // L y = b with ones on the diagonal: y_i = b_i - sum_j l_ij y_j
   for (size_t i = 1; i < n; i++) {
     for (size_t j = 0; j < i; j++) {
       b[i] -= lu[i * n + j] * b[j];
     }
   }
 
-  // U x = y
-  // x_i = (y_i - sum_j u_ij x_j) / u_ii, last row first
+  // U x = y, last row first: x_i = (y_i - sum_j u_ij x_j) / u_ii
   for (size_t i = n; i-- > 0;) {
     for (size_t j = i + 1; j < n; j++) {
       b[i] -= lu[i * n + j] * b[j];

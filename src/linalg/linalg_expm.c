@@ -169,7 +169,6 @@ yoke_status yoke__expm_in(size_t n, const double A[], double E[], double work[],
   }
   YOKE_TRY(rational(n, X, E, work + n * n, pivots));
 
-  // undo the scaling
   // exp(A) = r(X)^(2^s) by s squarings, each of which may double the relative error
   for (int i = 0; i < s; i++) {
     memcpy(X, E, n * n * sizeof *E);

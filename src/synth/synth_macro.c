@@ -301,7 +301,6 @@ yoke_status yoke__synth_discretise(size_t n, size_t m, const double A[], const d
       all[i * N + i] = 1;
     }
     // the power k by squaring
-    // (I + [A B; 0 0] h / k)^k
     for (uint64_t left = (uint64_t)fmin(k, 1e15); left > 0; left /= 2) {
       if (left % 2 == 1) {
         yoke__mat_mul(N, N, N, one, all, next);

@@ -198,7 +198,6 @@ yoke_matrix yoke__matrix_inverse(yoke_arena* w, yoke_matrix A, bool* is_singular
 
 void yoke__matrix_svd(yoke_arena* w, yoke_matrix A, yoke_matrix* U, yoke_matrix* values,
                       yoke_matrix* V) {
-  // square with zeros: U and V then are complete bases
   // square with zeros, so that the vectors are complete
   const size_t r = A.n_rows, c = A.n_columns, n = larger(larger(r, c), 1);
   const yoke_matrix square =

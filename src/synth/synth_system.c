@@ -96,7 +96,6 @@ yoke_synth_system yoke__system_loop(yoke_arena* w, yoke_synth_system G, yoke_syn
   const yoke_matrix D22 = yoke__matrix_block(w, G.D, p, m, ny, nu);
 
   // u = Ck xk + Dk y, y = C2 x + D21 w + D22 u:  u = E (Dk C2 x + Ck xk + Dk D21 w),  E = (I - Dk D22)^-1
-  // E = (I - Dk D22)^-1
   const yoke_matrix E = yoke__matrix_inverse(
       w, yoke__matrix_add(w, yoke__matrix_identity(w, nu, 1), yoke__matrix_mul(w, K.D, D22), -1),
       is_singular);
