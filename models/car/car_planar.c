@@ -102,6 +102,7 @@ typedef struct shape {
 } shape;
 
 static shape shape_of(const planar* s) {
+  // the mass as one point at B's distance: J_z = m b^2
   const double b = hypot(0.5 * s->l, s->h);
   return (shape){.b = b, .theta_F = atan2(s->h, 0.5 * s->l), .J_z = s->m * b * b};
 }
@@ -109,8 +110,12 @@ static shape shape_of(const planar* s) {
 // Lengths and their rates from body coordinates.
 static void suspend(const planar* s, const shape* p, motion* x) {
   const double theta = x->q[THETA], rate = x->v[THETA];
+
+  // phi_2 = 0: s_R = y - b sin(theta_F + theta), and its rate
   x->q[S_R] = x->q[Y] - p->b * sin(p->theta_F + theta);
   x->v[S_R] = x->v[Y] - p->b * cos(p->theta_F + theta) * rate;
+
+  // phi_1 = 0: s_F = s_R + l sin theta, and its rate
   x->q[S_F] = x->q[S_R] + s->l * sin(theta);
   x->v[S_F] = x->v[S_R] + s->l * cos(theta) * rate;
 }
@@ -122,8 +127,12 @@ static double force(const planar* s, const motion* x, int i) {
 // Q of the five coordinates.
 static void applied_forces(const planar* s, const motion* x, double Q[N_Q]) {
   const double theta = x->q[THETA];
+
+  // traction tau / r along x, weight along y
   Q[X] = s->tau / s->r;
   Q[Y] = -s->m * s->g;
+
+  // reaction of the motor on the body, and the lever of the traction about G
   Q[THETA] = s->tau * (1.0 + (-0.5 * s->l * sin(theta) + s->h * cos(theta)) / s->r);
   Q[S_F] = force(s, x, S_F);
   Q[S_R] = force(s, x, S_R);
@@ -137,7 +146,11 @@ static void accelerate_reduced(const planar* s, const shape* p, const motion* x,
   suspend(s, p, &whole);
   applied_forces(s, &whole, Q);
   const double theta = x->q[THETA];
+
+  // ds_R / d theta and ds_F / d theta: levers of the suspension forces
   const double rear = -p->b * cos(p->theta_F + theta), front = rear + s->l * cos(theta);
+
+  // projected on the three coordinates: M a = T^T Q
   a[X] = Q[X] / s->m;
   a[Y] = (Q[Y] + Q[S_F] + Q[S_R]) / s->m;
   a[THETA] = (Q[THETA] + Q[S_F] * front + Q[S_R] * rear) / p->J_z;
@@ -148,12 +161,16 @@ static void accelerate_reduced(const planar* s, const shape* p, const motion* x,
 static void accelerate_constrained(const planar* s, const shape* p, const motion* x,
                                    double a[N_Q]) {
   const double theta = x->q[THETA], square = x->v[THETA] * x->v[THETA];
+
+  // J = d phi / dq
   const double J[2][N_Q] = {
       {0.0, 0.0, -s->l * cos(theta), 1.0, -1.0},
       {0.0, -1.0, p->b * cos(p->theta_F + theta), 0.0, 1.0},
   };
   double A[N_BORDERED * N_BORDERED] = {0}, b[N_BORDERED];
   size_t pivots[N_BORDERED];
+
+  // [M J^T; J 0], M = diag(m, m, J_z, 0, 0)
   A[X * N_BORDERED + X] = A[Y * N_BORDERED + Y] = s->m;
   A[THETA * N_BORDERED + THETA] = p->J_z;
   for (int row = 0; row < 2; row++) {
@@ -162,6 +179,8 @@ static void accelerate_constrained(const planar* s, const shape* p, const motion
     }
   }
   applied_forces(s, x, b);
+
+  // -J' x': the quadratic velocity terms of both constraints
   b[N_Q] = -s->l * sin(theta) * square;
   b[N_Q + 1] = p->b * sin(p->theta_F + theta) * square;
   if (yoke__solve(N_BORDERED, A, b, pivots) < 0) {
@@ -193,6 +212,8 @@ static motion shifted(const motion* x, double h, const double v[N_Q], const doub
 static motion runge_kutta(const planar* s, const shape* p, const motion* x, double h) {
   double a[4][N_Q], v[N_Q], mean[N_Q];
   motion at[4] = {*x};
+
+  // slopes at t, t + h/2 (two), t + h
   accelerate(s, p, &at[0], a[0]);
   at[1] = shifted(x, 0.5 * h, at[0].v, a[0]);
   accelerate(s, p, &at[1], a[1]);
@@ -200,6 +221,8 @@ static motion runge_kutta(const planar* s, const shape* p, const motion* x, doub
   accelerate(s, p, &at[2], a[2]);
   at[3] = shifted(x, h, at[2].v, a[2]);
   accelerate(s, p, &at[3], a[3]);
+
+  // q with the velocities of the stages, v with their accelerations, weights 1 2 2 1 over 6
   for (int i = 0; i < N_Q; i++) {
     v[i] = (at[0].v[i] + 2.0 * at[1].v[i] + 2.0 * at[2].v[i] + at[3].v[i]) / 6.0;
     mean[i] = (a[0][i] + 2.0 * a[1][i] + 2.0 * a[2][i] + a[3][i]) / 6.0;
@@ -209,11 +232,16 @@ static motion runge_kutta(const planar* s, const shape* p, const motion* x, doub
 
 static double energy(const planar* s, const shape* p) {
   const motion* x = &s->now;
+
+  // length of a suspension at rest: each carries m g / 2
   const double rest = s->s_0 - 0.5 * s->m * s->g / s->k;
+
+  // kinetic and potential energy, the latter from the height at rest
   double E = 0.5 * s->m * (x->v[X] * x->v[X] + x->v[Y] * x->v[Y]) +
              0.5 * p->J_z * x->v[THETA] * x->v[THETA] + s->m * s->g * (x->q[Y] - rest - s->h);
   for (int i = S_F; i <= S_R; i++) {
     const double pressed = s->s_0 - x->q[i], at_rest = s->s_0 - rest;
+    // spring energy above that at rest
     E += 0.5 * s->k * (pressed * pressed - at_rest * at_rest);
   }
   return E;
@@ -223,6 +251,8 @@ static yoke_status planar_refresh(void* self, double t) {
   planar* s = self;
   const motion* x = &s->now;
   (void)t;
+
+  // x'' = tau / (m r) whatever the suspensions do: speed after `ahead`, over r
   s->omega = (x->v[X] + s->ahead * s->tau / (s->m * s->r)) / s->r;
   return YOKE_OK;
 }
@@ -286,6 +316,8 @@ static yoke_status planar_enter_init(void* self, double t_start, double t_stop,
   s->now = (motion){0};
   s->now.q[X] = s->x;
   s->now.v[X] = s->v;
+
+  // height at rest plus the start offset
   s->now.q[Y] = s->s_0 - 0.5 * s->m * s->g / s->k + s->h + s->dy;
   s->now.q[THETA] = s->theta;
   suspend(s, &p, &s->now);

@@ -288,6 +288,7 @@ static yoke_status enter_init(void* self, double t_start, double t_stop, const y
 // ---- what happens to sample k
 
 static bool happens(const channel* c, double chance, uint64_t stream) {
+  // each kind of event has its own stream of random numbers: one setting does not shift another's
   return c->k > 0 && chance > 0.0 && yoke__random_uniform(c->seed, stream, (uint64_t)c->k) < chance;
 }
 
@@ -295,15 +296,18 @@ static int64_t find_lateness(const channel* c) {
   int64_t d = happens(c, c->late, STREAM_LATE) ? c->late_by : 0;
   if (c->k > 0 && c->jitter > 0) {
     const double draw = yoke__random_uniform(c->seed, STREAM_JITTER, (uint64_t)c->k);
+    // 0 .. jitter, all equally likely
     d += (int64_t)(draw * (double)(c->jitter + 1));
   }
   if (c->k > 0 && c->vary > 0.0) {
+    // raised cosine of period vary_period: 0 at the start, vary half a period later
     d += llround(c->vary / 2 * (1 - cos(2 * PI * (c->t - c->t_start) / c->vary_period)));
   }
   return d;
 }
 
 static void send(channel* c) {
+  // a burst goes on with probability 1 - 1/burst_length: its mean length is burst_length
   c->is_burst = c->was_burst ? !happens(c, 1.0 / c->burst_length, STREAM_BURST)
                              : happens(c, c->burst, STREAM_BURST);
   const bool is_lost = happens(c, c->loss, STREAM_LOSS) || c->is_burst != 0;
@@ -340,6 +344,8 @@ static void consider(const channel* c, const underway* way, pick* best) {
     return;
   }
   const bool is_behind = is_copy || way->is_behind;
+
+  // of several arrivals the one behind a newer sample is read last; else the newest wins
   const bool is_better = best->way == NULL || (is_behind && !best->is_behind) ||
                          (is_behind == best->is_behind && way->k > best->way->k);
   if (is_better) {
@@ -358,6 +364,8 @@ static yoke_status refresh(void* self, double t) {
       consider(c, &c->ways[i], &best);
     }
   }
+
+  // nothing arrives: the last good sample, with its age
   c->is_lost = best.way == NULL;
   c->k_shown = c->is_lost ? c->k_good : best.way->k;
   c->t_shown = c->is_lost ? c->t_good : best.way->t;
@@ -377,6 +385,7 @@ static void commit(channel* c) {
   c->k_good = c->k_shown;
   c->t_good = c->t_shown;
   if (c->n_ways > 0) {
+    // ring of late_max + 1 samples: by then the oldest one has arrived or never will
     const size_t at = (size_t)c->k % c->n_ways;
     c->ways[at] = c->present;
     for (size_t i = 0; i < c->n; i++) {

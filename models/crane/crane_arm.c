@@ -105,6 +105,7 @@ static const yoke_unit_info pressure_info = {
 
 // Length of the cylinder and its derivative by theta1.
 static double cylinder_length(const crane_arm* arm, double theta1, double* slope) {
+  // cosine rule: s^2 = (l1/2)^2 + b^2 - l1 b cos theta1; ds/dtheta1 = l1 b sin theta1 / (2 s)
   const double half = 0.5 * arm->l1;
   const double s = sqrt(half * half + arm->b * arm->b - arm->l1 * arm->b * cos(theta1));
   *slope = half * arm->b * sin(theta1) / s;
@@ -112,12 +113,14 @@ static double cylinder_length(const crane_arm* arm, double theta1, double* slope
 }
 
 static double piston_force(const crane_arm* arm, double speed) {
+  // f_h = a_p (p2 - p1) - c s'
   return arm->a_p * (arm->p2 - arm->p1) - arm->c * speed;
 }
 
 // q'' under a force of the cylinder; J: ds/dtheta1.
 static void arm_acceleration(const crane_arm* arm, const double q[2], const double w[2], double J,
                              double f_h, double a[2]) {
+  // M = [M11 M12; M12 M22]
   const double cross = arm->l1 * arm->l2 * arm->m3;
   const double M11 = arm->l1 * arm->l1 * (arm->m1 / 3.0 + arm->m2 + arm->m3);
   const double M12 = cross * cos(q[0] - q[1]);
@@ -132,6 +135,8 @@ static void arm_acceleration(const crane_arm* arm, const double q[2], const doub
 
   // 2 x 2 and well conditioned: M12^2 stays below M11 M22 whatever the angles
   const double det = M11 * M22 - M12 * M12;
+
+  // Cramer's rule
   a[0] = (M22 * r1 - M12 * r2) / det;
   a[1] = (M11 * r2 - M12 * r1) / det;
 }
@@ -161,11 +166,15 @@ static void update_outputs(crane_arm* arm) {
   const double* w = arm->omega;
   double J = 0.0;
   arm->s = cylinder_length(arm, q[0], &J);
+
+  // s' = J theta1'
   arm->v = J * w[0];
 
   const double M11 = arm->l1 * arm->l1 * (arm->m1 / 3.0 + arm->m2 + arm->m3);
   const double M12 = arm->l1 * arm->l2 * arm->m3 * cos(q[0] - q[1]);
   const double M22 = arm->l2 * arm->l2 * arm->m3;
+
+  // 1/2 w' M w, then potential energy of the centres of mass
   const double kinetic = 0.5 * M11 * w[0] * w[0] + 0.5 * M22 * w[1] * w[1] + M12 * w[0] * w[1];
   arm->E = kinetic + arm->l1 * arm->g * (0.5 * arm->m1 + arm->m2 + arm->m3) * sin(q[0]) +
            arm->l2 * arm->g * arm->m3 * sin(q[1]);

@@ -122,6 +122,7 @@ static const yoke_unit_info pressure_info = {
 
 // 0 before t0, 1 from t0 + duration on, a straight line between.
 static double ramp(double t, double t0, double duration) {
+  // 0 before t0, 1 behind the ramp
   return fmin(fmax((t - t0) / duration, 0.0), 1.0);
 }
 
@@ -134,8 +135,10 @@ static double envelope(double t) {
 static double opening(const hydraulics* h, double t) {
   switch (h->manoeuvre) {
   case MANOEUVRE_M1:  // to -offset at 2 s, from there to +2 offset at 6 s
+    // both ramps take milliseconds: a step of the valve with a finite slope
     return h->kappa0 + h->offset * (3.0 * ramp(t, 6.0, 2e-3) - ramp(t, 2.0, 1e-3));
   case MANOEUVRE_M2:
+    // relative to kappa0
     return h->kappa0 * (1.0 - h->amplitude * envelope(t) * sin(two_pi * h->frequency * t));
   case MANOEUVRE_M5:
     return h->kappa0 + h->offset * (ramp(t, 1.0, 0.2) - ramp(t, 4.0, 0.2) - ramp(t, 5.0, 0.2) +
@@ -146,11 +149,13 @@ static double opening(const hydraulics* h, double t) {
 }
 
 static double root(double z) {
+  // a flow never turns by itself: the valve lets oil through downhill only
   return z > 0.0 ? sqrt(z) : 0.0;
 }
 
 // Net flow into a chamber at pressure p through an inlet from the pump and an outlet to the tank.
 static double valve_flow(const hydraulics* h, double p, double inlet, double outlet) {
+  // turbulent flow: area c_d sqrt(2 dp / rho), in from the pump, out to the tank
   return inlet * h->c_d * root(2.0 * (h->p_P - p) / h->rho) -
          outlet * h->c_d * root(2.0 * (p - h->p_T) / h->rho);
 }
@@ -159,13 +164,18 @@ static double valve_flow(const hydraulics* h, double p, double inlet, double out
 static void pressure_rates(void* self, double t, const double p[], double dp[]) {
   hydraulics* h = self;
   (void)t;
+
+  // lengths of both oil columns
   const double L[2] = {0.5 * h->l3 + h->s_start - h->s, 0.5 * h->l3 + h->s - h->s_start};
   const double inlet = h->a_v * h->kappa;
   const double outlet = h->a_v * (1.0 - h->kappa);
+
+  // volume rate of the piston and flow through the valve
   const double flow[2] = {h->a_p * h->v + valve_flow(h, p[0], inlet, outlet),
                           -h->a_p * h->v + valve_flow(h, p[1], outlet, inlet)};
   for (int i = 0; i < 2; i++) {
     // a diverging run leaves the cylinder or the range in which the bulk modulus is positive
+    // beta(p) = (1 + a p + b p^2) / (a + 2 b p)
     const double numerator = 1.0 + h->a * p[i] + h->b * p[i] * p[i];
     const double denominator = h->a + 2.0 * h->b * p[i];
     dp[i] = 0.0;
@@ -174,6 +184,7 @@ static void pressure_rates(void* self, double t, const double p[], double dp[]) 
     } else if (!(numerator > 0.0 && denominator > 0.0)) {
       h->found = FAULT_PRESSURE;
     } else {
+      // p' = beta / V flow, V = a_p L
       dp[i] = numerator / denominator / (h->a_p * L[i]) * flow[i];
     }
   }
@@ -207,12 +218,16 @@ static yoke_status check_parameters(const hydraulics* h, const yoke_sink* sink) 
 // Rest under f_start, in closed form (see the top). YOKE_BAD_ARG if the pump cannot carry the load.
 static yoke_status start_at_rest(hydraulics* h, const yoke_sink* sink) {
   const double span = h->p_P - h->p_T;
+
+  // share of the pump's span that the load takes
   const double r = h->f_start / (h->a_p * span);
   if (!(fabs(r) < 1.0)) {
     return yoke_fail(sink, YOKE_BAD_ARG,
                      "no static start: f_start = %g N is beyond a_p (p_P - p_T) = %g N", h->f_start,
                      h->a_p * span);
   }
+
+  // kappa0 = sqrt(1 - r) / (sqrt(1 - r) + sqrt(1 + r)): no cancellation
   const double low = sqrt(1.0 - r);
   const double high = sqrt(1.0 + r);
   h->kappa0 = low / (low + high);
@@ -245,6 +260,7 @@ static yoke_status pressure_step(void* self, double t, double length, yoke_step_
   const double h_micro = length / (double)h->micro_steps;
   double work[N_WORK];
   for (int64_t i = 0; i < h->micro_steps; i++) {
+    // t + i h_micro, not a sum: no drift
     const double t_micro = t + (double)i * h_micro;
     yoke_ode_corrector corrector = {0};
     h->kappa = opening(h, t_micro);
@@ -267,6 +283,8 @@ static yoke_status pressure_step(void* self, double t, double length, yoke_step_
 
 static yoke_status force_refresh(void* self, double t) {
   hydraulics* h = self;
+
+  // f_h = a_p (p2 - p1) - c v
   h->f_h = h->a_p * (h->p[1] - h->p[0]) - h->c * h->v;
   return pressure_refresh(h, t);
 }

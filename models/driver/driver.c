@@ -231,10 +231,13 @@ static yoke_status driver_create(const yoke_unit_args* args, void** self, const 
 
 // A time that misses a point only by rounding counts as that point, so that a recorded throttle comes back bit by bit.
 static double trace_at(const driver* d, double t) {
+  // a few units in the last place of the times involved
   const double slack = 4.0 * DBL_EPSILON * (fabs(t) + fabs(d->times[d->n_points - 1]));
   if (t < d->times[0] - slack) {
     return d->values[0];
   }
+
+  // times[low] <= t < times[low + 1]; of equal times the last one counts
   size_t low = 0, high = d->n_points;
   while (high - low > 1) {
     const size_t middle = low + (high - low) / 2;
@@ -244,6 +247,8 @@ static double trace_at(const driver* d, double t) {
       high = middle;
     }
   }
+
+  // straight line between the points
   const double into = t - d->times[low];
   if (low + 1 == d->n_points || d->interpolation == INTERPOLATION_HOLD || into <= slack) {
     return d->values[low];
@@ -253,11 +258,17 @@ static double trace_at(const driver* d, double t) {
 }
 
 static void control(driver* d, double t, double h) {
+  // looks ahead by `preview`, as a driver does
   d->target = trace_at(d, t + d->preview);
   d->error = d->target - d->speed;
+
+  // u = K_P e + I, limited
   const double wish = d->K_P * d->error + d->integral;
   d->throttle = fmin(fmax(wish, d->u_min), d->u_max);
+
+  // anti-windup: the integral only moves while the throttle is not limited
   if (d->throttle == wish) {
+    // I' = K_P e / T_I
     d->integral += h * d->K_P * d->error / d->T_I;
   }
 }

@@ -110,10 +110,13 @@ static yoke_status left_enter_init(void* self, double t_start, double t_stop,
 
 // Force from outside in the internal step number `step` since t = 0, each of length h.
 static double pulse_at(const left* o, int64_t step, double h) {
+  // edges in whole internal steps: the same for every call length
   const int64_t period = llround(o->pulse_period / h), length = llround(o->pulse_length / h);
   if (period < 1 || step < 0 || step % period >= (length > 1 ? length : 1)) {
     return 0.0;
   }
+
+  // height from the sine at the start of the pulse
   const int64_t n_pulse = step / period;
   const double t = (double)n_pulse * o->pulse_period;
   return o->pulse_amplitude * sin(o->pulse_omega * t);
@@ -123,10 +126,14 @@ static yoke_status left_step(void* self, double t, double h, yoke_step_result* r
   left* o = self;
   (void)result;
   const double micro = h / (double)o->micro_steps;
+
+  // number of the first internal step since t = 0
   const int64_t first = o->pulse_amplitude != 0.0 ? llround(t / micro) : 0;
   for (int64_t i = 0; i < o->micro_steps; i++) {
     const double pulse = o->pulse_amplitude != 0.0 ? pulse_at(o, first + i, micro) : 0.0;
+    // m a = -k x - c v + f + pulse
     const double a = (-o->k * o->x - o->c * o->v + o->f + pulse) / o->m;
+    // explicit Euler: x with the old v
     o->x += micro * o->v;
     o->v += micro * a;
   }
@@ -162,6 +169,8 @@ static void fill(double to[], size_t n, const double values[]) {
 
 static yoke_status left_linearise(void* self, yoke_linear* model) {
   const left* o = self;
+
+  // x' = v, m v' = -k x - c v + f
   const double A[] = {0, 1, -o->k / o->m, -o->c / o->m}, B[] = {0, 1 / o->m};
   static const double C[] = {1, 0, 0, 1}, D[] = {0, 0};
   model->n_states = model->n_outputs = 2;
@@ -270,6 +279,7 @@ static law damper_of(const right* o) {
 
 // The coefficient before its limits; a root is common and cheaper.
 static double free_coefficient(const law* l, double e) {
+  // scale |e|^n
   return l->scale * (l->exponent == 0.5 ? sqrt(fabs(e)) : pow(fabs(e), l->exponent));
 }
 
@@ -280,15 +290,21 @@ static double coefficient(const law* l, double e) {
 // d(coefficient(e) e)/de. At the two limits that of the side within.
 static double slope(const law* l, double e) {
   const double raw = l->exponent == 0.0 ? l->scale : free_coefficient(l, e);
+
+  // at a limit the coefficient is constant: the slope of coefficient e is the coefficient
   if (l->exponent == 0.0 || raw < l->min || raw > l->max) {
     return coefficient(l, e);
   }
+
+  // d/de (scale |e|^n e) = (n + 1) scale |e|^n
   return (1.0 + l->exponent) * raw;
 }
 
 static double coupling_force(const right* o) {
   const law spring = spring_of(o), damper = damper_of(o);
   const double e = o->x2 - o->x, rate = o->v2 - o->v;
+
+  // f = S(e) e + D(e') e'
   return coefficient(&spring, e) * e + coefficient(&damper, rate) * rate;
 }
 

@@ -114,6 +114,7 @@ static double clamp(double x, double most) {
 }
 
 static double full_load(const bench* s, double omega) {
+  // torque limit, straight line to the rated point, then constant power
   if (omega <= s->omega_full) {
     return s->tau_full;
   }
@@ -125,10 +126,12 @@ static double full_load(const bench* s, double omega) {
 }
 
 static double drag(const bench* s, double omega) {
+  // affine in the speed
   return s->drag_0 + s->drag_1 * omega;
 }
 
 static double idle(const bench* s, double omega) {
+  // idle controller: proportional below idle_omega, limited
   return omega < s->idle_omega ? fmin(s->idle_gain * (s->idle_omega - omega), s->idle_max) : 0.0;
 }
 
@@ -159,6 +162,7 @@ static double throttle_at(const bench* s, double t) {
 // ---- stepping
 
 static double shaft_torque(const bench* s) {
+  // k_s tw + d_s (wE - wD)
   return s->k_s * s->twist + s->d_s * (s->speed_engine - s->speed_dyno);
 }
 
@@ -179,17 +183,26 @@ static yoke_status bench_refresh(void* self, double t) {
 // PI on the filtered speed: filter, integral (clamped), command (clamped).
 static void control(bench* s) {
   const double gain = s->K_u * s->K_P;
+
+  // first-order filter over T_c, exact for a held input
   s->speed_filtered += (1.0 - exp(-s->filter * s->T_c)) * (s->omega - s->speed_filtered);
   s->error = s->omega_ref - s->speed_filtered;
+
+  // clamped as the command is: no windup
   s->integral = clamp(s->integral + gain * s->error * s->T_c / s->T_I, s->T_max);
   s->tau_cmd = clamp(gain * s->error + s->integral, s->T_max);
 }
 
 // Engine, shaft and dynamometer over h.
 static void move(bench* s, double h) {
+  // T_e T_ind' = alpha T_full - T_ind, forward Euler
   s->tau_ind += h / s->T_e * (s->throttle * full_load(s, s->speed_engine) - s->tau_ind);
+
+  // twice per turn, as a four-cylinder engine fires
   const double ripple = s->ripple * (s->ripple_base + s->tau_ind) * sin(2.0 * s->angle);
   const double engine = s->tau_ind + idle(s, s->speed_engine) - drag(s, s->speed_engine) + ripple;
+
+  // engine first, then the dynamometer with the new engine speed, then the twist
   s->speed_engine += h * (engine - shaft_torque(s)) / s->J_E;
   s->speed_dyno += h * (shaft_torque(s) + s->tau_dyno) / s->J_D;
   s->twist += h * (s->speed_engine - s->speed_dyno);
@@ -206,6 +219,8 @@ static yoke_status bench_step(void* self, double t, double h, yoke_step_result* 
     s->control_age = 0.0;
   }
   s->control_age += h;
+
+  // T_d Td' = T_cmd - Td
   s->tau_dyno += h / s->T_d * (s->tau_cmd - s->tau_dyno);
   move(s, h);
   s->n_calls++;
@@ -257,8 +272,12 @@ static yoke_status bench_enter_init(void* self, double t_start, double t_stop,
   if (fault != NULL) {
     return yoke_fail(sink, YOKE_BAD_ARG, "%s", fault);
   }
+
+  // the shaft carries what the engine drags at the start
   const double tau_0 = s->start_torque == START_DRAG ? -drag(s, s->omega) : 0.0;
   s->speed_engine = s->speed_dyno = s->speed_filtered = s->omega;
+
+  // twist and command in balance with that torque
   s->twist = tau_0 / s->k_s;
   s->integral = s->tau_cmd = s->tau_dyno = -tau_0;
   s->angle = s->tau_ind = s->error = 0.0;

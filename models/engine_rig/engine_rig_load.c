@@ -76,14 +76,20 @@ static const yoke_unit_info inertia_info = {
 static yoke_status inertia_refresh(void* self, double t) {
   inertia* s = self;
   (void)t;
+
+  // speed after a call with the present torque
   s->omega = s->speed + s->period * s->tau / s->J;
   return YOKE_OK;
 }
 
 static yoke_status inertia_step(void* self, double t, double h, yoke_step_result* result) {
   inertia* s = self;
+
+  // h is the period from now on
   s->period = h;
   (void)inertia_refresh(s, t);
+
+  // what refresh has shown is committed
   s->speed = s->omega;
   (void)inertia_refresh(s, t + h);
   return judge(s->omega, result);
@@ -173,6 +179,7 @@ static double ratio_at(const vehicle* s, double t) {
 }
 
 static double resistance(const vehicle* s, double v) {
+  // tanh: rolling resistance without a jump at standstill; v |v|: drag against the motion
   return s->m * s->g0 * s->c_r * tanh(v / s->v_soft) + 0.5 * s->rho * s->area * v * fabs(v);
 }
 
@@ -182,9 +189,11 @@ static motion advance(const vehicle* s, double t, motion from) {
   const double body_inertia = s->m * s->r * s->r;
   motion x = from;
   for (int64_t n = 0; n < s->inner_steps; n++) {
+    // clutch: viscous up to its limit
     const double clutch = clamp(s->clutch_gain * (x.gearbox - i * x.wheel), s->clutch_max);
     const double shaft = s->k * x.twist + s->d * (x.wheel - x.body);
     const double force = resistance(s, x.body * s->r);
+    // gearbox, wheel, body from old speeds; twist from the new ones
     x.gearbox += h * (s->tau - clutch) / s->J_g;
     x.wheel += h * (i * clutch - shaft) / s->J_w;
     x.body += h * (shaft - force * s->r) / body_inertia;
@@ -195,6 +204,8 @@ static motion advance(const vehicle* s, double t, motion from) {
 
 static yoke_status vehicle_refresh(void* self, double t) {
   vehicle* s = self;
+
+  // omega one call ahead; v of the present
   s->omega = advance(s, t, s->now).gearbox;
   s->v = s->now.body * s->r;
   return YOKE_OK;

@@ -96,6 +96,8 @@ static const yoke_unit_info airframe_info = {
 static yoke_status airframe_refresh(void* self, double t) {
   airframe* a = self;
   (void)t;
+
+  // y = C x
   yoke__mat_vec(N_MEASURED, N_AIRFRAME, airframe_C, a->x, a->y);
   return YOKE_OK;
 }
@@ -112,9 +114,12 @@ static yoke_status airframe_step(void* self, double t, double h, yoke_step_resul
   (void)result;
   const double micro = h / (double)a->micro_steps;
   double forced[N_AIRFRAME], dx[N_AIRFRAME];
+
+  // B u is constant during the call: computed once
   yoke__mat_vec(N_AIRFRAME, N_CONTROLS, airframe_B, a->u, forced);
   for (int64_t j = 0; j < a->micro_steps; j++) {
     yoke__mat_vec(N_AIRFRAME, N_AIRFRAME, airframe_A, a->x, dx);
+    // explicit Euler: x := x + h (A x + B u)
     for (size_t i = 0; i < N_AIRFRAME; i++) {
       a->x[i] += micro * (dx[i] + forced[i]);
     }
@@ -131,6 +136,8 @@ static bool airframe_partial(const void* self, size_t unknown, size_t known, dou
       (known >= first_y && known < first_x)) {
     return false;
   }
+
+  // dy/dx = C; dy/du = 0
   if (known >= first_x) {
     *partial = airframe_C[(unknown - first_y) * N_AIRFRAME + known - first_x];
   }
@@ -160,6 +167,7 @@ static yoke_status airframe_rates(const void* self, size_t states[], double dx[]
   const airframe* a = self;
   YOKE_TRY(name_states(N_CONTROLS + N_MEASURED, N_AIRFRAME, states, n_states));
   if (dx != NULL) {
+    // x' = A x + B u
     yoke__mat_vec(N_AIRFRAME, N_AIRFRAME, airframe_A, a->x, dx);
     yoke__mat_vec_add(N_AIRFRAME, N_CONTROLS, airframe_B, a->u, dx);
   }
@@ -227,6 +235,7 @@ static size_t states_of(const mode* m) {
 
 // What state `part` (0, or 1 of a pair) gives to a control.
 static double output_of(const mode* m, size_t part, size_t control) {
+  // real mode: y = cr x; pair: y = 2 Re(c (xr + j xi)) = 2 cr xr - 2 ci xi
   if (m->omega == 0.0) {
     return m->cr[control];
   }
@@ -236,6 +245,8 @@ static double output_of(const mode* m, size_t part, size_t control) {
 static yoke_status controller_refresh(void* self, double t) {
   controller* c = self;
   (void)t;
+
+  // sum over the modes, in their order
   for (size_t i = 0; i < N_CONTROLS; i++) {
     const double* x = c->x;
     c->y[i] = 0.0;
@@ -257,17 +268,22 @@ static yoke_status controller_enter_init(void* self, double t_start, double t_st
 
 // One mode over all internal steps: modes do not see each other, and its input is constant.
 static void advance_mode(const mode* m, const double u[], double h, int64_t n_steps, double x[]) {
+  // input of the mode: br u + j bi u
   double forced_r = 0.0, forced_i = 0.0;
   for (size_t j = 0; j < N_MEASURED; j++) {
     forced_r += m->br[j] * u[j];
     forced_i += m->bi[j] * u[j];
   }
+
+  // real mode: x' = sigma x + forced
   if (m->omega == 0.0) {
     for (int64_t k = 0; k < n_steps; k++) {
       x[0] += h * (m->sigma * x[0] + forced_r);
     }
     return;
   }
+
+  // pair: (xr + j xi)' = (sigma + j omega)(xr + j xi) + forced, with both old values
   for (int64_t k = 0; k < n_steps; k++) {
     const double xr = x[0], xi = x[1];
     x[0] += h * (m->sigma * xr - m->omega * xi + forced_r);
@@ -293,6 +309,7 @@ static void place_mode(const mode* m, size_t at, yoke_linear* model) {
   for (size_t part = 0; part < states_of(m); part++) {
     const double* b = part == 0 ? m->br : m->bi;
     if (model->A != NULL) {
+      // block [sigma, -omega; omega, sigma]
       model->A[(at + part) * n + at + part] = m->sigma;
       if (m->omega != 0.0) {
         model->A[(at + part) * n + at + 1 - part] = part == 0 ? -m->omega : m->omega;
@@ -330,6 +347,7 @@ static yoke_status controller_rates(const void* self, size_t states[], double dx
   for (size_t k = 0; k < COUNT(controller_modes) && dx != NULL; k++) {
     const mode* m = &controller_modes[k];
     const size_t n = states_of(m);
+    // rows of the block, then the input
     dx[0] = m->sigma * x[0] - (n == 2 ? m->omega * x[1] : 0.0);
     if (n == 2) {
       dx[1] = m->omega * x[0] + m->sigma * x[1];

@@ -56,6 +56,7 @@ static const yoke_unit_info info = {
 static const double pi = 3.14159265358979323846;
 
 static double bump(double t, double t0, double t1, double a) {
+  // a (1 - cos 2 pi (t - t0) / (t1 - t0)) / 2: smooth value and slope at both ends
   return t > t0 && t < t1 ? a * 0.5 * (1.0 - cos(2.0 * pi * (t - t0) / (t1 - t0))) : 0.0;
 }
 
@@ -65,6 +66,7 @@ static double wave(double t, double period, double a) {
 
 // Number of the interval that t lies in; a time that is a sum of steps may fall short of its start.
 static long interval_of(double t, double length) {
+  // 1e-9 of an interval forgives the rounding of summed times
   return lround(floor(t / length + 1e-9));
 }
 
@@ -73,6 +75,7 @@ static bool is_within(double t, double from, double to) {
 }
 
 static double square(double t, double period, double a) {
+  // first half of the period up, second half down
   return interval_of(t, 0.5 * period) % 2 == 0 ? a : -a;
 }
 
@@ -83,6 +86,7 @@ static double climb_step(long i) {
 }
 
 static void command_1(double t, double smooth[]) {
+  // one command after the other, with pauses of a second
   smooth[CLIMB] =
       bump(t, 1, 11, 1) + bump(t, 35, 45, -1) + bump(t, 81, 91, 1) + bump(t, 115, 125, -1);
   smooth[PITCH] = bump(t, 12, 22, 0.1) - bump(t, 92, 102, 0.1);
@@ -91,6 +95,7 @@ static void command_1(double t, double smooth[]) {
 }
 
 static void command_2(double t, double smooth[], double stairs[]) {
+  // climb: levels of 15 s; turn: a sine, then a square wave
   stairs[CLIMB] = climb_step(interval_of(t, 15));
   if (is_within(t, 10, 60)) {
     smooth[TURN] = wave(t, 20, 0.1);
@@ -108,6 +113,8 @@ static void command_3(double t, double smooth[], double stairs[]) {
 static void command_4(double t, double smooth[]) {
   const long i = interval_of(t, 15);
   const double share = fmin((t - 15.0 * (double)i) / 3.0, 1.0);
+
+  // level before, level after, and a raised cosine of 3 s between them
   smooth[CLIMB] = climb_step(i - 1) +
                   (climb_step(i) - climb_step(i - 1)) * 0.5 * (1.0 - cos(pi * fmax(share, 0.0)));
   smooth[TURN] = t >= 10 && !is_within(t, 60, 80) ? wave(t, 20, 0.1) : 0.0;

@@ -132,6 +132,7 @@ static const yoke_unit_info displacement_info = {
 
 // S(k, e).
 static double spring_force(const oscillator* o, double k, double e) {
+  // copysign keeps the law odd: the force always pulls back
   return o->spring == SPRING_SQUARE_ROOT ? k * copysign(sqrt(fabs(e)), e) : k * e;
 }
 
@@ -180,6 +181,7 @@ static void free_acceleration(void* self, double t, const double q[], const doub
 }
 
 static void update_energy(oscillator* o) {
+  // integral of S over the elongation: 2/3 k |x|^{3/2} or 1/2 k x^2
   const double potential = o->spring == SPRING_SQUARE_ROOT
                                ? 2.0 / 3.0 * o->k * fabs(o->x) * sqrt(fabs(o->x))
                                : 0.5 * o->k * o->x * o->x;
@@ -232,6 +234,7 @@ static bool is_default(const oscillator* o) {
 }
 
 static void move(oscillator* o, double acceleration, double h) {
+  // semi-implicit Euler: v first, x with the new v
   o->v += h * acceleration;
   o->x += h * o->v;
   update_energy(o);
@@ -276,6 +279,8 @@ static yoke_status mass_enter_init(void* self, double t_start, double t_stop,
   const oscillator* o = self;
   (void)t_stop;
   YOKE_TRY(check_parameters(self, sink));
+
+  // which way the force received acts on this mass
   if (fabs(o->sign) != 1.0) {
     return yoke_fail(sink, YOKE_BAD_ARG, "sign must be 1 or -1");
   }
@@ -330,6 +335,7 @@ static double output_slope(const oscillator* o, size_t of, size_t by) {
     }
   }
   if (of == offsetof(oscillator, E)) {
+    // dE/dx = S(k, x), dE/dv = m v
     return by == offsetof(oscillator, x)   ? spring_force(o, o->k, o->x)
            : by == offsetof(oscillator, v) ? o->m * o->v
                                            : 0.0;
@@ -343,6 +349,7 @@ static double acceleration_slope(const oscillator* o, bool has_coupling, size_t 
   const double cs = has_coupling ? damper_slope(o, o->cc, o->v - o->v_other) : 0.0;
   switch (by) {
   case offsetof(oscillator, x):
+    // own springs pull back, the partner's motion pulls along
     return -(spring_slope(o, o->k, o->x) + ks) / o->m;
   case offsetof(oscillator, v):
     return -(damper_slope(o, o->c, o->v) + cs) / o->m;
@@ -382,6 +389,7 @@ static yoke_status derivative(const oscillator* o, const yoke_unit_info* info,
       }
       out[i] += output_slope(o, info->variables[unknowns[i]].offset, by->offset) * seed[j];
     }
+    // an infinite slope: the square-root spring is relaxed
     if (!isfinite(out[i])) {
       return YOKE_NO_SUPPORT;
     }

@@ -119,6 +119,7 @@ typedef void (*tip_force)(const pendulum* p, const double tip[2], const double v
 // k (tip - tip_other) + c (v - vtip_other): the force of the spring on the partner.
 static void spring_force(const pendulum* p, const double tip[2], const double v[2], double F[2]) {
   for (int i = 0; i < 2; i++) {
+    // k (tip - tip_other) + c (v - vtip_other), per component
     F[i] = p->k * (tip[i] - p->tip_other[i]) + p->c * (v[i] - p->vtip_other[i]);
   }
 }
@@ -141,6 +142,8 @@ static void tip_of_angle(const pendulum* p, double theta, double omega, double t
                          double v[2]) {
   const double sine = sin(theta);
   const double cosine = cos(theta);
+
+  // tip = pin + l (sin theta, -cos theta), and its rate
   tip[0] = p->pin[0] + p->l * sine;
   tip[1] = p->pin[1] - p->l * cosine;
   v[0] = p->l * omega * cosine;
@@ -155,6 +158,8 @@ static double angular_acceleration(const pendulum* p, tip_force external, double
   double P[2];
   tip_of_angle(p, theta, omega, tip, v);
   external(p, tip, v, P);
+
+  // m l^2 theta'' = (P - m g e_y) . l (cos theta, sin theta)
   return (P[0] * cos(theta) + (P[1] - p->m * p->g) * sin(theta)) / (p->m * p->l);
 }
 
@@ -165,6 +170,8 @@ static void tip_acceleration(const pendulum* p, tip_force external, const double
                              const double v[2], double a[2]) {
   double P[2];
   external(p, tip, v, P);
+
+  // a(0) = P / m
   const double free_x = P[0] / p->m;
   const double free_y = (P[1] - p->m * p->g) / p->m;
 
@@ -175,14 +182,19 @@ static void tip_acceleration(const pendulum* p, tip_force external, const double
   const double J = 2.0 * length;
   const double Phi = d[0] * d[0] + d[1] * d[1] - p->l * p->l;
   const double dPhi = 2.0 * (d[0] * v[0] + d[1] * v[1]);
+
+  // J' v + 2 xi w Phi' + w^2 Phi with J' v = 2 |v|^2
   const double drift =
       2.0 * (v[0] * v[0] + v[1] * v[1]) + 2.0 * p->xi * p->w * dPhi + p->w * p->w * Phi;
 
   const double along_free = free_x * n[0] + free_y * n[1];
   double along = along_free;
   for (int64_t i = 0; i < p->iterations; i++) {
+    // (m + alpha J^2) a(i+1) = m a(i) - alpha J drift, along the rod
     along = (p->m * along - p->alpha * J * drift) / (p->m + p->alpha * J * J);
   }
+
+  // across the rod the free acceleration stays
   a[0] = free_x + (along - along_free) * n[0];
   a[1] = free_y + (along - along_free) * n[1];
 }
@@ -237,6 +249,8 @@ static yoke_status check_parameters(const pendulum* p, const yoke_sink* sink) {
 static void update_measures(pendulum* p) {
   const double d[2] = {p->tip[0] - p->pin[0], p->tip[1] - p->pin[1]};
   const double speed2 = p->vtip[0] * p->vtip[0] + p->vtip[1] * p->vtip[1];
+
+  // 1/2 m v^2 + m g (height above the pin)
   p->E = 0.5 * p->m * speed2 + p->m * p->g * d[1];
   p->Phi = d[0] * d[0] + d[1] * d[1] - p->l * p->l;
 }
@@ -244,7 +258,11 @@ static void update_measures(pendulum* p) {
 // Angle and angular velocity from tip and vtip; the angle goes on counting beyond half a turn.
 static void update_angle(pendulum* p) {
   const double d[2] = {p->tip[0] - p->pin[0], p->tip[1] - p->pin[1]};
+
+  // remainder keeps the turns counted so far
   p->theta += remainder(atan2(d[0], -d[1]) - p->theta, two_pi);
+
+  // omega = (d x v) / |d|^2
   p->omega = (d[0] * p->vtip[1] - d[1] * p->vtip[0]) / (d[0] * d[0] + d[1] * d[1]);
 }
 
@@ -254,6 +272,8 @@ static yoke_status micro_step(pendulum* p, yoke_ode_acceleration minimal,
   double work[N_WORK];
   yoke_ode_corrector corrector = {0};
   const yoke_ode_method method = (yoke_ode_method)p->solver;
+
+  // two coordinates of the tip, or one angle
   return p->formulation == AUGMENTED_LAGRANGIAN
              ? yoke__ode_step2(method, augmented, p, t, h, 2, p->tip, p->vtip, work, &corrector)
              : yoke__ode_step2(method, minimal, p, t, h, 1, &p->theta, &p->omega, work, &corrector);

@@ -224,6 +224,7 @@ static void slow_down(const yoke_rig_settings* s, yoke_rig_drive* drive, double 
 
 // Speed loop with feed-forward (`torque`), from a position loop if that is the mode.
 static double speed_torque(const yoke_rig_settings* s, yoke_rig_drive* drive, double h) {
+  // both motors' inertia: with K_p = 2 J w the speed loop crosses over at w; T_I = 4 / w
   const double bandwidth = two_pi * s->speed_hz, Kp = 2.0 * s->J * bandwidth;
   const bool is_position = drive->mode == YOKE_RIG_POSITION && drive->state == YOKE_RIG_ENABLED;
   const double target =
@@ -232,6 +233,8 @@ static double speed_torque(const yoke_rig_settings* s, yoke_rig_drive* drive, do
   const double error = target - drive->omega, most = s->k_tau * s->I_max;
   const double wish = Kp * error + drive->speed_integral + drive->torque;
   const double torque = clamp(wish, most);
+
+  // anti-windup: the integral stands still while the torque is limited
   if (torque == wish) {
     drive->speed_integral += h * Kp * bandwidth / 4.0 * error;
   }
@@ -249,6 +252,7 @@ static void run_speed_loop(const yoke_rig_settings* s, yoke_rig_drive* drive, do
 
 static void run_current_loop(const yoke_rig_settings* s, yoke_rig_drive* drive,
                              const yoke_rig_motor* motor, double U, double h) {
+  // pole compensation: L w and R w cancel the winding's pole R / L, emf is fed forward
   const double bandwidth = two_pi * s->current_hz;
   const double error = clamp(drive->i_ref, s->I_max) - motor->i;
   const double emf = s->k_B * yoke__rig_field(s, drive->omega) * drive->omega;

@@ -49,12 +49,16 @@ static const yoke_unit_info info = {
 static yoke_status inertia_refresh(void* self, double t) {
   inertia* s = self;
   (void)t;
+
+  // omega = speed + ahead tau / J
   s->omega = s->speed + s->ahead * s->tau / s->J;
   return YOKE_OK;
 }
 
 static yoke_status inertia_step(void* self, double t, double h, yoke_step_result* result) {
   inertia* s = self;
+
+  // exact for a held torque: parabola of the angle, straight line of the speed
   const double gain = h * s->tau / s->J;
   s->angle += h * (s->speed + 0.5 * gain);
   s->speed += gain;

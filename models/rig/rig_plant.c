@@ -16,22 +16,29 @@ void yoke__rig_plant_start(const yoke_rig_settings* s, yoke_rig_plant* plant, do
 }
 
 double yoke__rig_friction(const yoke_rig_settings* s, double omega) {
+  // dry friction smoothed by tanh, and viscous friction
   return s->tau_dry * tanh(omega / s->omega_soft) + s->tau_visc * omega / s->omega_max;
 }
 
 // Above omega_field the voltage stays constant: flux falls as 1/omega, and the torque of a current with it.
 double yoke__rig_field(const yoke_rig_settings* s, double omega) {
   const double speed = fabs(omega);
+
+  // flux as 1 / omega above the field speed
   return s->omega_field > 0.0 && speed > s->omega_field ? s->omega_field / speed : 1.0;
 }
 
 double yoke__rig_reaction(const yoke_rig_settings* s, const yoke_rig_plant* plant, int motor) {
   const yoke_rig_motor* m = &plant->motors[motor];
+
+  // k_tau psi i less friction
   return s->k_tau * yoke__rig_field(s, m->omega) * m->i - yoke__rig_friction(s, m->omega);
 }
 
 double yoke__rig_coupling(const yoke_rig_settings* s, const yoke_rig_plant* plant) {
   const yoke_rig_motor *a = &plant->motors[0], *b = &plant->motors[1];
+
+  // shaft between the motors: k_c (phi_1 - phi_2) + c_c (w_1 - w_2)
   return s->is_rigid ? 0.0 : s->k_c * (a->phi - b->phi) + s->c_c * (a->omega - b->omega);
 }
 
@@ -39,23 +46,30 @@ double yoke__rig_stored(const yoke_rig_settings* s, const yoke_rig_plant* plant)
   double energy = 0.0;
   for (int m = 0; m < N; m++) {
     const yoke_rig_motor* motor = &plant->motors[m];
+    // 1/2 L i^2 + 1/2 J omega^2
     energy += 0.5 * s->L * motor->i * motor->i + 0.5 * s->J * motor->omega * motor->omega;
   }
   const double twist = plant->motors[0].phi - plant->motors[1].phi;
+
+  // 1/2 k_c twist^2
   return energy + (s->is_rigid ? 0.0 : 0.5 * s->k_c * twist * twist);
 }
 
 // ---- DC link
 
 static void step_link(const yoke_rig_settings* s, yoke_rig_plant* p, double P_inverters, double h) {
+  // an ideal link takes and gives whatever the inverters ask
   if (s->dc_link == YOKE_RIG_LINK_IDEAL) {
     p->P_supply = fmax(P_inverters, 0.0);
     p->P_brake = fmax(-P_inverters, 0.0);
   } else {
     // the rectifier only gives: it blocks above its own voltage
+    // current through the supply resistance, up to its power
     p->P_supply = fmin(p->U * fmax(s->U - p->U, 0.0) / s->R_supply, s->P_max);
+    // hysteresis: on above U_on, off below U_off
     p->is_braking = p->U > s->U_on ? 1 : p->U < s->U_off ? 0 : p->is_braking;
     p->P_brake = p->is_braking ? p->U * p->U / s->R_brake : 0.0;
+    // C_dc U U' = P_supply - P_inverters - P_brake
     p->U += h * (p->P_supply - P_inverters - p->P_brake) / (s->C_dc * p->U);
     p->U = fmax(p->U, 1e-3 * s->U);  // the equation ends at 0 V, the drives trip long before
   }
@@ -73,6 +87,8 @@ static power step_current(const yoke_rig_settings* s, yoke_rig_plant* p, int m, 
                           bool has_bridge, double h) {
   yoke_rig_motor* motor = &p->motors[m];
   const double i = motor->i;
+
+  // back-EMF k_B psi omega
   power result = {.emf = s->k_B * yoke__rig_field(s, motor->omega) * motor->omega};
   if (!has_bridge) {
     p->books.joule += 0.5 * s->L * i * i;  // what the coil held burns in the bridge
@@ -80,9 +96,15 @@ static power step_current(const yoke_rig_settings* s, yoke_rig_plant* p, int m, 
     motor->i = 0.0;
     return result;
   }
+
+  // L i' = u - R i - emf
   motor->i += h / s->L * (u - s->R * i - result.emf);
+
+  // mean current: with it the energy of the coil balances exactly over the step
   result.i_mean = 0.5 * (i + motor->i);
   result.inverter = u * result.i_mean + s->drop * fabs(result.i_mean);
+
+  // books: electric power in, losses in winding and inverter
   p->books.electric += h * u * result.i_mean;
   p->books.joule += h * s->R * i * result.i_mean;
   p->books.inverter += h * s->drop * fabs(result.i_mean);
@@ -92,6 +114,7 @@ static power step_current(const yoke_rig_settings* s, yoke_rig_plant* p, int m, 
 }
 
 static void step_winding(const yoke_rig_settings* s, yoke_rig_motor* motor, double h) {
+  // C_heat T' = losses - (T - T_ambient) / R_heat
   const double losses = s->R * motor->i * motor->i + motor->heat;
   motor->T += h / s->C_heat * (losses - (motor->T - s->T_ambient) / s->R_heat);
 }
@@ -112,18 +135,23 @@ void yoke__rig_plant_step(const yoke_rig_settings* s, yoke_rig_plant* p, const d
   // speeds, then angles
   double coupling = yoke__rig_coupling(s, p);
   if (s->is_rigid) {
+    // one inertia of 2 J; the shaft carries what the first motor does not need itself
     a->omega += h * (drive[0] + drive[1] - friction[0] - friction[1]) / (2.0 * s->J);
     b->omega = a->omega;
     coupling = drive[0] - friction[0] - s->J * (a->omega - old[0]) / h;
   } else {
     a->omega += h * (drive[0] - friction[0] - coupling) / s->J;
     b->omega += h * (drive[1] - friction[1] + coupling) / s->J;
+    // loss in the shaft's damper, with the mean slip over the step
     const double slip = 0.5 * (old[0] + a->omega - old[1] - b->omega);
     p->books.damping += h * s->c_c * (old[0] - old[1]) * slip;
   }
+
+  // first-order filter of the load cell, exact for a held torque
   const double blend = 1.0 - exp(-two_pi * s->cell_hz * h);
   for (int m = 0; m < N; m++) {
     yoke_rig_motor* motor = &p->motors[m];
+    // powers with the mean speed of the step: the books balance to rounding
     const double mean = 0.5 * (old[m] + motor->omega);
     motor->phi += h * motor->omega;
     p->books.friction += h * friction[m] * mean;

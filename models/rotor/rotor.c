@@ -121,9 +121,13 @@ static const yoke_unit_info load_info = {
 static void exponential(const double A[N_Z * N_Z], double h, double E[N_Z * N_Z]) {
   enum { N = N_Z * N_Z, N_TERMS = 20, MAX_SQUARINGS = 60 };
   double norm = 0.0;
+
+  // bound of the infinity norm: N_Z times the largest element
   for (int i = 0; i < N; i++) {
     norm = fmax(norm, fabs(A[i] * h) * N_Z);
   }
+
+  // E(h) = E(h / 2^n)^(2^n)
   int n_squarings = 0;
   double scale = h;
   for (; norm > 0.5 && n_squarings < MAX_SQUARINGS; n_squarings++) {
@@ -144,6 +148,8 @@ static void exponential(const double A[N_Z * N_Z], double h, double E[N_Z * N_Z]
       E[i] = product[i] / k + (i % (N_Z + 1) == 0 ? 1.0 : 0.0);
     }
   }
+
+  // n squarings undo the scaling
   for (; n_squarings > 0; n_squarings--) {
     yoke__mat_mul(N_Z, N_Z, N_Z, E, E, product);
     memcpy(E, product, sizeof product);
@@ -163,6 +169,7 @@ static void state_rates(void* self, double t, const double x[], double dx[]) {
 
 // One internal step of length h.
 static yoke_status micro_step(rotor* r, double t, double h) {
+  // z(t + h) = exp(A h) z(t): the input is a component of z with rate 0
   if (r->solver == SOLVER_EXACT) {
     if (h != r->h_transition) {
       exponential(r->A, h, r->transition);
@@ -180,11 +187,13 @@ static yoke_status micro_step(rotor* r, double t, double h) {
 }
 
 static void update_energy(rotor* r) {
+  // 1/2 J omega^2 + 1/2 c phi^2; the shaft's energy belongs to neither side
   r->E = 0.5 * r->J * r->z[OMEGA] * r->z[OMEGA] + 0.5 * r->c * r->z[PHI] * r->z[PHI];
 }
 
 // Steps of h / micro_steps with held inputs; says so when the motion is lost.
 static yoke_status advance(rotor* r, double t, double h, yoke_step_result* result) {
+  // t + i h_micro, not a sum: no drift
   const double h_micro = h / (double)r->micro_steps;
   yoke_status status = YOKE_OK;
   for (int64_t i = 0; i < r->micro_steps && status >= 0; i++) {
@@ -224,6 +233,8 @@ static yoke_status check_parameters(const rotor* r, const yoke_sink* sink) {
 static yoke_status shaft_refresh(void* self, double t) {
   rotor* r = self;
   (void)t;
+
+  // tau = ck phi + dk omega - ck phi_other - dk u
   r->tau = r->ck * r->z[PHI] + r->dk * r->z[OMEGA] - r->ck * r->z[PHI_OTHER] - r->dk * r->z[INPUT];
   update_energy(r);
   return YOKE_OK;
@@ -235,6 +246,8 @@ static yoke_status shaft_enter_init(void* self, double t_start, double t_stop,
   (void)t_stop;
   YOKE_TRY(check_parameters(r, sink));
   memset(r->A, 0, sizeof r->A);
+
+  // rows of phi', omega', phi_other'; u' = 0 stays
   r->A[PHI * N_Z + OMEGA] = 1.0;
   r->A[OMEGA * N_Z + PHI] = -(r->c + r->ck) / r->J;
   r->A[OMEGA * N_Z + OMEGA] = -(r->d + r->dk) / r->J;
@@ -263,6 +276,8 @@ static yoke_status load_enter_init(void* self, double t_start, double t_stop,
   (void)t_stop;
   YOKE_TRY(check_parameters(r, sink));
   memset(r->A, 0, sizeof r->A);
+
+  // rows of phi' and omega'
   r->A[PHI * N_Z + OMEGA] = 1.0;
   r->A[OMEGA * N_Z + PHI] = -r->c / r->J;
   r->A[OMEGA * N_Z + OMEGA] = -r->d / r->J;
@@ -282,10 +297,12 @@ static double output_slope(const rotor* r, size_t of, size_t by) {
     return 1.0;
   }
   if (of == offsetof(rotor, tau)) {
+    // d tau / dz
     const double row[N_Z] = {r->ck, r->dk, -r->ck, -r->dk};
     return row[column];
   }
   if (of == offsetof(rotor, E)) {
+    // d E / d phi = c phi, d E / d omega = J omega
     return column == PHI ? r->c * r->z[PHI] : column == OMEGA ? r->J * r->z[OMEGA] : 0.0;
   }
   return 0.0;
@@ -321,6 +338,7 @@ static yoke_status linearise(const rotor* r, const yoke_unit_info* info, size_t 
     if (info->variables[i].causality != YOKE_OUTPUT) {
       continue;
     }
+    // C and D from the slopes by states and by the input
     const size_t of = info->variables[i].offset;
     for (size_t j = 0; j < n_x && model->C != NULL; j++) {
       model->C[n_y * n_x + j] = output_slope(r, of, j * sizeof(double));
@@ -330,6 +348,8 @@ static yoke_status linearise(const rotor* r, const yoke_unit_info* info, size_t 
     }
     n_y++;
   }
+
+  // A and B are parts of the matrix of z
   for (size_t i = 0; i < n_x; i++) {
     for (size_t j = 0; j < n_x && model->A != NULL; j++) {
       model->A[i * n_x + j] = r->A[i * N_Z + j];

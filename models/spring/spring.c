@@ -95,6 +95,8 @@ static const yoke_unit_info nonlinear_info = {
 static yoke_status refresh(void* self, double t) {
   element* s = self;
   (void)t;
+
+  // elongation and its rate
   const double e = s->x1 - s->x2, e_rate = s->v1 - s->v2;
   const double spring =
       s->spring == SPRING_SQUARE_ROOT ? s->k * copysign(sqrt(fabs(e)), e) : s->k * e;
@@ -113,6 +115,8 @@ static yoke_status step(void* self, double t, double h, yoke_step_result* result
 // df/de and df/de' at the present point. The square-root spring is infinitely stiff at e = 0.
 static void slopes(const element* s, double* of_e, double* of_rate) {
   const double e = s->x1 - s->x2, e_rate = s->v1 - s->v2;
+
+  // dS/de = k / (2 sqrt|e|) or k; dD/de' = 2 c |e'| or c
   *of_e = s->spring == SPRING_SQUARE_ROOT ? 0.5 * s->k / sqrt(fabs(e)) : s->k;
   *of_rate = s->damper == DAMPER_QUADRATIC ? 2.0 * s->c * fabs(e_rate) : s->c;
 }
@@ -120,6 +124,8 @@ static void slopes(const element* s, double* of_e, double* of_rate) {
 static bool partial(const void* self, size_t unknown, size_t known, double* slope) {
   double of_e = 0.0, of_rate = 0.0;
   slopes(self, &of_e, &of_rate);
+
+  // f by x1, v1, x2, v2: the second point enters with the opposite sign
   const double all[] = {of_e, of_rate, -of_e, -of_rate};
   if (unknown != F || known > V2) {
     return false;

@@ -432,6 +432,8 @@ static yoke_status discretise_exact(state_space* s, double h) {
       s->block[i * nm + j] = h * s->A[i * n + j];
     }
   }
+
+  // power of two that brings column j of B to the size of h A
   for (size_t j = 0; j < m; j++) {
     double largest = 0.0;
     for (size_t i = 0; i < n; i++) {
@@ -447,12 +449,16 @@ static yoke_status discretise_exact(state_space* s, double h) {
     s->Bd[j] = exponent;  // kept in the first row of Bd until it is written
   }
   YOKE_TRY(yoke__expm_in(nm, s->block, s->block, s->work, s->pivots));
+
+  // the scaling of the columns goes back into Bd; powers of two are exact
   for (size_t j = 0; j < m; j++) {
     const int exponent = (int)s->Bd[j];
     for (size_t i = 0; i < n; i++) {
       s->Bd[i * m + j] = ldexp(s->block[i * nm + n + j], exponent);
     }
   }
+
+  // upper left block: Ad
   for (size_t i = 0; i < n; i++) {
     memcpy(s->Ad + i * n, s->block + i * nm, n * sizeof *s->Ad);
   }
@@ -463,6 +469,8 @@ static yoke_status discretise_exact(state_space* s, double h) {
 static yoke_status discretise_trapezoidal(state_space* s, double h) {
   const size_t n = s->n, m = s->m;
   double *left = s->block, *column = s->work;
+
+  // I - h/2 A
   for (size_t i = 0; i < n * n; i++) {
     const double one = i % (n + 1) == 0 ? 1.0 : 0.0;
     left[i] = one - 0.5 * h * s->A[i];
@@ -470,6 +478,7 @@ static yoke_status discretise_trapezoidal(state_space* s, double h) {
   YOKE_TRY(yoke__lu_factor(n, left, s->pivots));
   for (size_t j = 0; j < n + m; j++) {
     for (size_t i = 0; i < n; i++) {
+      // columns of I + h/2 A, then of h B
       column[i] =
           j < n ? (i == j ? 1.0 : 0.0) + 0.5 * h * s->A[i * n + j] : h * s->B[i * m + j - n];
     }
@@ -483,6 +492,7 @@ static yoke_status discretise_trapezoidal(state_space* s, double h) {
 
 // Ad and Bd for this step, if they are not there already.
 static yoke_status discretise(state_space* s, double h, yoke_step_result* result) {
+  // matrices of the last step length and solver serve again
   if (h == s->h_of && s->solver == s->solver_of) {
     return YOKE_OK;
   }
@@ -505,6 +515,8 @@ static yoke_status discretise(state_space* s, double h, yoke_step_result* result
 static void right_hand_side(void* self, double t, const double x[], double dx[]) {
   const state_space* s = self;
   (void)t;
+
+  // A x + B u
   yoke__mat_vec(s->n, s->n, s->A, x, dx);
   yoke__mat_vec_add(s->n, s->m, s->B, s->u, dx);
 }
@@ -512,6 +524,8 @@ static void right_hand_side(void* self, double t, const double x[], double dx[])
 static yoke_status state_space_refresh(void* self, double t) {
   state_space* s = self;
   (void)t;
+
+  // C x + D u
   yoke__mat_vec(s->p, s->n, s->C, s->x, s->y);
   yoke__mat_vec_add(s->p, s->m, s->D, s->u, s->y);
   return YOKE_OK;

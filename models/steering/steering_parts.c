@@ -25,10 +25,15 @@
 #include <math.h>
 
 static double friction(const yoke_steering_friction* f, double* z, double v, double h) {
+  // Stribeck curve: from F_s at rest down to F_c
   const double ratio = v / f->stribeck;
   const double g = f->coulomb + (f->stiction - f->coulomb) * exp(-ratio * ratio);
   const double before = *z;
+
+  // implicit in z: stable however fast sigma0 |v| / g is
   *z = (before + h * v) / (1.0 + h * f->sigma0 * fabs(v) / g);
+
+  // sigma0 z + sigma1 z' + sigma2 v, z' as the difference quotient of this step
   return f->sigma0 * *z + f->sigma1 * (*z - before) / h + f->sigma2 * v;
 }
 
@@ -37,11 +42,13 @@ static double limit(double value, double size) {
 }
 
 static void request(yoke_steering* s) {
+  // assist T_bar - damping m' + T_ext, within +-T_max
   s->T_request = limit(s->assist * s->T_bar - s->damping * s->w_motor + s->T_ext, s->T_max);
 }
 
 void yoke__steering_laws(yoke_steering* s, unsigned elements) {
   if (elements & YOKE_STEERING_RACK) {
+    // k (s - x / i) + c (s' - x' / i)
     s->T_bar = s->k_bar * (s->angle - s->x_rack / s->i_pinion) +
                s->c_bar * (s->w_column - s->v_rack / s->i_pinion);
   }
@@ -50,6 +57,7 @@ void yoke__steering_laws(yoke_steering* s, unsigned elements) {
                 s->c_belt * (s->w_motor - s->v_rack / s->i_motor);
   }
   if (elements & YOKE_STEERING_CHASSIS) {
+    // the wheel's end of the tie rod
     s->x_outer = s->lever * s->d_wheel;
     s->v_rod = s->lever * s->w_wheel;
   }
@@ -66,21 +74,29 @@ void yoke__steering_laws(yoke_steering* s, unsigned elements) {
 static void accelerate_rack(yoke_steering* s, double h) {
   const double F_column = friction(&s->column, &s->z_column, s->w_column, h);
   const double F_rack = friction(&s->rack, &s->z_rack, s->v_rack, h);
+
+  // speeds from torques of the start of the step
   s->w_column += h * (s->T_s - s->T_bar - F_column) / s->J_column;
   s->v_rack +=
       h * (s->T_bar / s->i_pinion + s->T_belt / s->i_motor - s->F_rod - F_rack) / s->m_rack;
 }
 
 static void accelerate_motor(yoke_steering* s, double h) {
+  // lag T_motor' = T_request - T_motor, then the speed with the new torque
   s->T_motor += h * (s->T_request - s->T_motor) / s->lag;
   s->w_motor += h * (s->T_motor - s->T_belt) / s->J_motor;
 }
 
 static void accelerate_chassis(yoke_steering* s, double h) {
+  // F = -c alpha
   const double F_f = -s->c_f * s->alpha_f, F_r = -s->c_r * s->alpha_r;
   const double turn = s->lever * s->F_rod - s->trail * F_f - s->c_wheel * s->w_wheel;
+
+  // relaxation alpha' = v_y +- l r - V (..)
   const double slip_f = s->v_y + s->l_f * s->yaw_rate - s->V * (s->d_wheel + s->alpha_f);
   const double slip_r = s->v_y - s->l_r * s->yaw_rate - s->V * s->alpha_r;
+
+  // wheels, lateral and yaw motion, slip angles: all right-hand sides from old values
   s->w_wheel += h * turn / s->J_wheel;
   s->v_y += h * ((F_f + F_r) / s->m - s->V * s->yaw_rate);
   s->yaw_rate += h * (s->l_f * F_f - s->l_r * F_r) / s->I_z;
@@ -89,6 +105,7 @@ static void accelerate_chassis(yoke_steering* s, double h) {
 }
 
 static void advance(yoke_steering* s, unsigned elements, double h) {
+  // speeds of springs' far ends as they were at the start
   const double v_inner = s->v_rack, v_outer = s->v_rod;
   if (elements & YOKE_STEERING_RACK) {
     accelerate_rack(s, h);
@@ -116,6 +133,7 @@ static void advance(yoke_steering* s, unsigned elements, double h) {
 // The controller counts its samples from the start, so that neither calls nor internal steps have
 // to be multiples of its period.
 static void sample(yoke_steering* s, double t) {
+  // samples due at t; 1e-6 of a period forgives rounding of t
   const double due = (t - s->t_start) / s->period * (1.0 + 1e-12) + 1e-6;
   if (due >= (double)s->n_requests) {
     request(s);
@@ -124,6 +142,7 @@ static void sample(yoke_steering* s, double t) {
 }
 
 void yoke__steering_step(yoke_steering* s, unsigned elements, double t, double h) {
+  // internal steps of equal length, about inner_step
   const double wanted = floor(h / s->inner_step + 0.5);
   const int64_t n = wanted > 1.0 ? (int64_t)wanted : 1;
   const double inner = h / (double)n;
