@@ -37,6 +37,8 @@ static double take_effect(array* y, size_t a, size_t b) {
   const yoke_axis *one = &y->grid->axes[a], *two = &y->grid->axes[b];
   const size_t stride_a = stride_of(y->grid, a), stride_b = stride_of(y->grid, b);
   const size_t n_two = a == b ? 1 : two->n, n_cells = one->n * n_two;
+
+  // compensated sums of the values in each cell
   for (size_t i = 0; i < n_cells; i++) {
     y->cells[i] = (yoke_sum){0, 0};
   }
@@ -48,11 +50,15 @@ static double take_effect(array* y, size_t a, size_t b) {
   assert(n_cells > 0);
   const size_t n_per_cell = y->n / n_cells;
   const double n_each = (double)n_per_cell;
+
+  // effect of a cell: its mean; sum of squares n mean^2
   for (size_t i = 0; i < n_cells; i++) {
     const double mean = yoke__sum_value(&y->cells[i]) / n_each;
     yoke__sum_add(&squares, n_each * mean * mean);
     y->cells[i].high = mean;
   }
+
+  // taken away: what is left is orthogonal to this effect
   for (size_t i = 0; i < y->n; i++) {
     const size_t level_b = a == b ? 0 : i / stride_b % two->n;
     y->left[i] -= y->cells[i / stride_a % one->n * n_two + level_b].high;
@@ -76,6 +82,7 @@ static double scale(array* y) {
   double largest = 0;
   int exponent = 0;
   for (size_t i = 0; i < y->n; i++) {
+    // frexp: largest = f 2^e, f in [1/2, 1)
     largest = fmax(largest, fabs(y->left[i]));
   }
   frexp(largest, &exponent);
@@ -95,6 +102,7 @@ static double centre(array* y, const double values[], double* grand) {
   }
   const double size = scale(y);
   for (int pass = 0; pass < 2; pass++) {
+    // the second pass takes what rounding left of the first
     yoke_sum sum = {0, 0};
     for (size_t i = 0; i < y->n; i++) {
       yoke__sum_add(&sum, y->left[i]);
@@ -111,9 +119,12 @@ static double centre(array* y, const double values[], double* grand) {
 
 static void take_all(array* y, yoke_anova* out) {
   const yoke_axis* axes = y->grid->axes;
+
+  // main effects before interactions, which need them gone
   for (size_t order = 1; order <= 2; order++) {
     for (size_t a = 0; a < y->grid->n_axes; a++) {
       for (size_t b = order == 1 ? a : a + 1; b < (order == 1 ? a + 1 : y->grid->n_axes); b++) {
+        // degrees of freedom (n_a - 1)(n_b - 1)
         const size_t freedom = (axes[a].n - 1) * (order == 1 ? 1 : axes[b].n - 1);
         if (freedom > 0) {
           const double sum = take_effect(y, a, b);
@@ -142,6 +153,8 @@ static int compare_effects(const void* left, const void* right) {
 static void finish(yoke_anova* out, double size) {
   yoke_sum sum = {0, 0};
   size_t freedom = 0;
+
+  // shares of the mean squares
   for (size_t i = 0; i < out->n_effects; i++) {
     yoke__sum_add(&sum, out->effects[i].mean);
     freedom += out->effects[i].freedom;
@@ -150,9 +163,12 @@ static void finish(yoke_anova* out, double size) {
   for (size_t i = 0; i < out->n_effects; i++) {
     yoke_effect* e = &out->effects[i];
     e->share = all > 0 ? e->mean / all : 0;
+    // squares scale with the square of the scale
     e->sum *= size * size;
     e->mean *= size * size;
   }
+
+  // n - 1 less those of the effects
   out->rest_freedom = out->n_values - 1 - freedom;
   out->total *= size * size;
   out->rest *= size * size;

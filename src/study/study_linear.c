@@ -52,6 +52,8 @@ static bool comes_back(const yoke_system* system, size_t unit, bool seen[], size
   size_t n = 0;
   memset(seen, 0, system->n_units * sizeof *seen);
   stack[n++] = unit;
+
+  // breadth does not matter: any path back to the unit is one
   while (n > 0) {
     const size_t at = stack[--n];
     for (size_t i = 0; i < system->n_links; i++) {
@@ -105,6 +107,8 @@ static void look_at_taps(builder* b) {
     }
   }
   to->general = has_several ? "several exchange intervals" : to->general;
+
+  // the slot counts the units of time of the clock between two exchanges
   const int64_t every = first == NULL || has_several ? system->macro : first->every * system->slot;
   to->step = first == NULL ? 0 : yoke__clock_seconds(&system->clock, every);
 }
@@ -249,6 +253,7 @@ static yoke_status solve_laws(const builder* b, const double P[], const double Q
   size_t* pivots = calloc(n_z + 1, sizeof *pivots);
   yoke_status status = YOKE_NO_MEMORY;
   if (A != NULL && pivots != NULL) {
+    // A = I - D Q, Z = D P, then Z := A^-1 Z column by column
     yoke__mat_mul(n_z, n_v, n_z, D, Q, A);
     for (size_t i = 0; i < n_z * n_z; i++) {
       A[i] = (i % (n_z + 1) == 0 ? 1 : 0) - A[i];
@@ -309,6 +314,7 @@ static yoke_status fold_laws(builder* b) {
     }
     const size_t y = b->y_place[tap->from], z = b->z_place[tap->from];
     const size_t u = b->u_place[tap->to], v = b->v_place[tap->to];
+    // u = L1 y + L2 z, v = P y + Q z: each connection has one place in one of the four
     double* row = u != YOKE_NOT_FOUND ? (z != YOKE_NOT_FOUND ? L2 + u * n_z + z : to->L + u * p + y)
                   : z != YOKE_NOT_FOUND ? Q + v * n_z + z
                                         : P + v * p + y;
@@ -323,6 +329,8 @@ static yoke_status fold_laws(builder* b) {
     return yoke__error(b->messages, nowhere, "the laws form an algebraic loop without solution");
   }
   YOKE_TRY(status);
+
+  // L := L1 + L2 Z
   for (size_t i = 0; i < s; i++) {
     for (size_t k = 0; k < n_z; k++) {
       for (size_t j = 0; j < p; j++) {
@@ -354,6 +362,7 @@ static yoke_status add_member(builder* b, size_t k, size_t list[]) {
   to->n_x += model->n_states;
   to->solvers[at] = to->called[at] = to->once[at] = model->solver;
   if (unit->derivative_order == 0) {
+    // a unit called several times per exchange takes its inputs at each call
     to->called[at].call_step = unit->step < to->step * (1 - 1e-9) ? unit->step : (double)INFINITY;
     to->called[at].takes_mean = yoke__system_has_means(b->system) && unit->takes_means;
     to->once[at].call_step = (double)INFINITY;
@@ -388,6 +397,7 @@ static void fill_blocks(const yoke_linear_loops* self, double A[], double B[], d
   const size_t n = self->n_x, p = self->p, s = self->s;
   size_t x = 0, y = 0, u = 0;
   for (size_t k = 0; k < self->n_members; k++) {
+    // A, B, C, D of a member go to its own states, inputs and outputs
     const yoke_stability_unit* unit = &self->parts[k];
     for (size_t i = 0; i < unit->n_states; i++) {
       memcpy(A + (x + i) * n + x, unit->A + i * unit->n_states, unit->n_states * sizeof *A);
@@ -456,6 +466,8 @@ static yoke_status solve_whole(yoke_linear_loops* self, double* work, size_t* pi
          *BL = DL + p * p, *column = BL + n * p;
   fill_blocks(self, A, B, C, D);
   memcpy(self->D, D, p * s * sizeof *D);
+
+  // D L: outputs that come back to themselves within an instant
   yoke__mat_mul(p, s, p, D, self->L, DL);
   YOKE_TRY(yoke__spectral_radius(p, DL, &self->direct));
   if (self->direct < 1e-12 * yoke__norm_1(p, DL)) {
@@ -464,10 +476,14 @@ static yoke_status solve_whole(yoke_linear_loops* self, double* work, size_t* pi
   for (size_t i = 0; i < p * p; i++) {
     DL[i] = (i % (p + 1) == 0 ? 1 : 0) - DL[i];
   }
+
+  // I - D L singular: the algebraic loop has no solution
   if (yoke__lu_factor(p, DL, pivots) < 0) {
     self->is_singular = true;
     return YOKE_OK;
   }
+
+  // A + B L (I - D L)^-1 C, column by column
   yoke__mat_mul(n, s, p, B, self->L, BL);
   for (size_t j = 0; j < n; j++) {
     for (size_t i = 0; i < p; i++) {
@@ -490,6 +506,8 @@ static yoke_status solve_whole(yoke_linear_loops* self, double* work, size_t* pi
 // Eigenvalues that stand for free motions: the smallest ones, as many as the matrix has zeros.
 static bool is_free(const yoke_linear_loops* self, size_t i) {
   const double size = hypot(self->re[i], self->im[i]);
+
+  // rank of the eigenvalue by size: the n_free smallest ones are the zeros
   size_t n_smaller = 0;
   for (size_t k = 0; k < self->n_x; k++) {
     const double other = hypot(self->re[k], self->im[k]);
@@ -513,6 +531,8 @@ static void sum_up(yoke_linear_loops* self) {
   const double blur = blur_of(self);
   double fastest = 0;
   size_t n_slow = 0;
+
+  // motions slower than the blur of differences cannot be told from free ones
   for (size_t i = 0; i < self->n_x; i++) {
     n_slow += hypot(self->re[i], self->im[i]) <= blur;
   }
@@ -563,12 +583,15 @@ static void note_euler(builder* b) {
   const yoke_linear_loops* to = b->to;
   const double h = to->n_members > 0 ? to->solvers[0].micro_step : 0;
   double worst = 0;
+
+  // only where all units step alike is there one |1 + h lambda|
   for (size_t i = 1; i < to->n_members; i++) {
     if (to->solvers[i].micro_step != h) {
       return;
     }
   }
   for (size_t i = 0; i < to->n_x && !to->is_singular; i++) {
+    // |1 + h lambda|
     worst = fmax(worst, hypot(1 + h * to->re[i], h * to->im[i]));
   }
   if (h > 0 && to->motion == YOKE_LINEAR_DECAYS && worst > 1) {
@@ -606,6 +629,7 @@ static void name_method(const yoke_system* system, const yoke_system_link* link,
   if (link->order > 0 || ops->form == YOKE_FORM_POLYNOMIAL) {
     snprintf(to, size, "%s, order %d", ops->name, link->order);
   } else {
+    // order 0 of a polynomial is told as well: hold, order 0
     snprintf(to, size, "%s", ops->name);
   }
 }
@@ -726,6 +750,8 @@ static int64_t calls_per_exchange(const builder* b, size_t i) {
       least = least == 0 || every < least ? every : least;
     }
   }
+
+  // rounded to whole calls; below 1.5 a unit is called once per exchange
   const double calls =
       unit->step > 0 ? yoke__clock_seconds(&b->system->clock, least) / unit->step : 1;
   return calls > 1.5 && (unit->unit.info->flags & YOKE_UNIT_SAMPLED) == 0 ? (int64_t)(calls + 0.5)
@@ -741,6 +767,8 @@ static yoke_status try_unit(builder* b, size_t i) {
   bool is_continuous = false;
   // of calls one by one, where pulses over more of them give no model of continuous time
   const bool can_return = yoke__unit_image_size(&from->unit) > 0;
+
+  // pulses over a whole exchange first, then over single calls
   for (point->n_calls = can_return ? calls_per_exchange(b, i) : 1;; point->n_calls = 1) {
     YOKE_TRY(yoke__difference(point, from->step, &b->to->arena, unit));
     const double n = unit->is_of_pulses ? (double)point->n_calls : 1;

@@ -192,6 +192,8 @@ static int64_t calls_of(const yoke_linear_engine* e, size_t unit) {
 // Exchanges in a macro step of a connection that exchanges in less: at as many of the calls of its units as it did.
 static int64_t count_exchanges(const yoke_linear_engine* e, const yoke_system_link* link) {
   const yoke_system* system = e->loops->system;
+
+  // of two units with calls of their own an exchange falls on common ones
   const int64_t wanted = system->macro / link->interval, n_from = calls_of(e, link->from_unit),
                 n_to = calls_of(e, link->to_unit);
   const int64_t common =
@@ -199,6 +201,8 @@ static int64_t count_exchanges(const yoke_linear_engine* e, const yoke_system_li
   const double scale = e->scale;
   const bool is_kept = e->calls[link->from_unit] > 0 || e->calls[link->to_unit] > 0;
   int64_t n = wanted == 1 || !is_kept ? wanted : (int64_t)floor((double)wanted * scale + 0.5);
+
+  // largest number of exchanges that divides the common calls
   while (n > 1 && common > 0 && common % n != 0) {
     n--;
   }
@@ -347,6 +351,8 @@ static yoke_status build(yoke_linear_engine* e, const variant* v, const char** w
 // Macro steps after which everything stands as before.
 static yoke_status find_period(yoke_linear_engine* e, const char** why) {
   const yoke_system* system = e->system;
+
+  // least common multiple of all periods and intervals
   int64_t period = system->macro;
   for (size_t i = 0; i < system->n_units && period > 0; i++) {
     period = system->units[i].is_law ? period : yoke__lcm(period, system->units[i].period);
@@ -365,6 +371,8 @@ static double draw(uint64_t* seed) {
   uint64_t z = (*seed += RANDOM_SEED);
   z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
   z = (z ^ z >> 27) * 0x94D049BB133111EBu;
+
+  // 53 bits to [-1, 1)
   return (double)((z ^ z >> 31) >> 11) / 4503599627370496.0 - 1;
 }
 
@@ -383,6 +391,8 @@ static yoke_status layout(yoke_linear_engine* e) {
   e->rows =
       yoke__arena_array(&e->room, levels[N_LEVELS - 1].n_rows * e->n_signals + 1, sizeof(double));
   YOKE_TRY_MEMORY(e->values && e->mixers && e->rows);
+
+  // fixed seeds: the same analysis gives the same figures
   uint64_t seed = 1;
   for (size_t i = 0; i < n * e->n_signals; i++) {
     e->mixers[i] = draw(&seed);
@@ -407,6 +417,7 @@ static bool choose_calls(yoke_linear_engine* e, double scale) {
     const yoke_system_unit* unit = &system->units[i];
     int64_t n = 0;
     if (!unit->is_law && unit->source->step.is_given && unit->period < system->macro) {
+      // times are scaled by `scale`: so many calls fit into a macro step
       const double calls = floor(scale * (double)system->macro / (double)unit->period + 0.5);
       n = (int64_t)fmin(fmax(calls, 1), MOST_CALLS);
     }
@@ -475,6 +486,7 @@ static void start(yoke_linear_engine* e) {
   uint64_t seed = 2;
   for (size_t i = 0; i < e->system->n_units; i++) {
     const size_t n = yoke__standin_count(e->standins[i]);
+    // random states, so that every motion takes part
     for (size_t k = 0; k < n; k++) {
       e->values[k] = draw(&seed);
     }
@@ -501,6 +513,7 @@ static bool keep_row(yoke_linear_engine* e, double row[]) {
   for (size_t i = 0; i < e->n_signals; i++) {
     row[i] = n == e->n_signals ? e->values[i] : 0;
     for (size_t k = 0; k < n && n > e->n_signals; k++) {
+      // of more than 60 signals random sums: they contain the same multipliers
       row[i] += e->mixers[i * n + k] * e->values[k];
     }
   }
@@ -545,6 +558,7 @@ static yoke_status measure(yoke_linear_engine* e, yoke_state* state, double* rad
   for (size_t level = 0; level < N_LEVELS; level++) {
     const bool goes_on = run_to(e, state, count_rows(e, level), &n);
     yoke_multiplier found;
+    // multipliers that explain the rows; see study_multiplier.h
     const yoke_status status = yoke__multiplier(e->n_signals, n, e->rows, e->n_free, &found);
     if (status == YOKE_BAD_ARG) {
       // too few rows: it has overflown, or died out
@@ -555,12 +569,16 @@ static yoke_status measure(yoke_linear_engine* e, yoke_state* state, double* rad
     YOKE_TRY(status);
     // of a motion that has died away by the end its modes tell more than its growth
     const bool is_true = (found.residual < TRUE_MODES || found.growth == 0) && !found.is_full;
+    // below the residual of true modes the multipliers themselves, else the growth of the rows
     *radius = is_true ? found.radius : found.growth;
     const double margin = (is_true ? 1 : ROUGH) * levels[level].margin;
+    // far enough from 1 to be believed with so few rows
     if (!goes_on || fabs(*radius - 1) > margin) {
       break;
     }
   }
+
+  // per macro step: the period-th root
   *radius = pow(*radius, 1 / (double)e->n_steps);
   return YOKE_OK;
 }

@@ -95,6 +95,7 @@ static bool looks_inside(yoke_linear_method method) {
 // Places inside a step where outputs are known, so that the parts between them hold whole internal steps of the solvers:
 // else a solver would take other steps under one method than under the next.
 static size_t places_inside(const yoke_linear_loops* self, bool is_every, double step) {
+  // the shortest internal step of explicit Euler decides
   double micro = 0;
   for (size_t i = 0; i < self->n_members; i++) {
     const double own = self->solvers[i].micro_step;
@@ -108,6 +109,8 @@ static size_t places_inside(const yoke_linear_loops* self, bool is_every, double
   if (is_every) {
     return n_micro;
   }
+
+  // number near 20 that divides the internal steps: 20 .. 40, 10 .. 20
   for (size_t i = 0; i <= N_INSIDE; i++) {
     if (n_micro % (N_INSIDE + i) == 0) {
       return N_INSIDE + i;
@@ -146,6 +149,7 @@ static void count_calls(const yoke_linear_loops* self, yoke_stability_case* c) {
 }
 
 static double margin_of(const yoke_linear_loops* self, bool uses_models) {
+  // a coupled system that keeps its energy has a radius of 1 with an exact method
   if (self->motion == YOKE_LINEAR_KEEPS) {
     return self->n_free > 1 ? MARGIN_DEFECTIVE : MARGIN;
   }
@@ -244,12 +248,15 @@ typedef struct limit_search {
 static yoke_status is_unstable(const limit_search* s, double step, bool* out) {
   double radius = 0, margin = 0;
   YOKE_TRY(yoke__linear_radius(s->loops, s->method, step, &radius, &margin));
+
+  // NaN counts as unstable
   *out = !(radius < 1 + margin);
   return YOKE_OK;
 }
 
 // Halves the first step of the grid until one is stable; then looks between the two.
 static yoke_status look_below(const limit_search* s, double* first) {
+  // halved until one is stable: the first step of the grid is unstable
   double unstable = *first, stable = 0;
   bool is_beyond = true;
   for (int i = 0; i < 20 && stable == 0; i++) {
@@ -257,6 +264,8 @@ static yoke_status look_below(const limit_search* s, double* first) {
     YOKE_TRY(is_unstable(s, step, &is_beyond));
     *(is_beyond ? &unstable : &stable) = step;
   }
+
+  // to 5 %: below the grid only the order of size is of interest
   for (int i = 0; i < 60 && stable > 0 && unstable - stable > 0.05 * unstable; i++) {
     const double step = 0.5 * (stable + unstable);
     YOKE_TRY(is_unstable(s, step, &is_beyond));
@@ -281,6 +290,8 @@ static yoke_status look_between(const limit_search* s, double stable, double wit
 yoke_status yoke__linear_limit(yoke_linear_loops* self, yoke_linear_method method,
                                const yoke_linear_grid* grid, double* first) {
   const double resolution = grid->resolution;
+
+  // steps of the grid: the first unstable one counts, stability behind it does not
   const size_t n = (size_t)floor(grid->largest / resolution + 1e-9);
   const limit_search s = {self, method};
   *first = (double)INFINITY;

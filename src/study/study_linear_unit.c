@@ -14,6 +14,8 @@ static yoke_status take_model(const yoke_unit* unit, yoke_arena* arena, yoke_lin
     to->why = "its model says nothing about its slopes";
     return YOKE_OK;
   }
+
+  // asked twice: sizes first, then the matrices
   yoke_status status = unit->ops->linearise(unit->self, &model);
   const bool fits = model.n_inputs == unit->n_u && model.n_outputs == unit->n_y;
   if (status >= 0 && fits) {
@@ -53,6 +55,8 @@ yoke_status yoke__linear_look_at(yoke_arena* arena, yoke_linear_unit* to) {
     to->why = "its linear model holds NaN or infinity at this point";
     return YOKE_OK;
   }
+
+  // feedthrough and eigenvalues of the unit by itself
   for (size_t i = 0; i < p * m; i++) {
     to->n_feedthrough += to->D[i] != 0;
   }
@@ -119,6 +123,8 @@ yoke_status yoke__linear_select(const yoke_linear_unit* unit, const size_t outpu
   double *B = yoke__linear_numbers(arena, n * m), *C = yoke__linear_numbers(arena, p * n),
          *D = yoke__linear_numbers(arena, p * m);
   YOKE_TRY_MEMORY(B && C && D);
+
+  // columns of B and D and rows of C and D of what travels in loops
   for (size_t i = 0; i < n; i++) {
     for (size_t j = 0; j < m; j++) {
       B[i * m + j] = unit->B[i * unit->n_inputs + inputs[j]];

@@ -33,6 +33,8 @@ static void set_identity(size_t n, double A[]) {
 // Products of the block that starts at matrix `first`, from each place to its end.
 static void multiply_block(bohl* b, size_t first) {
   const size_t nn = b->n * b->n;
+
+  // rest_r = M_{K-1} .. M_r from the end of the block: rest_r = rest_(r+1) M_r
   set_identity(b->n, b->rest + b->K * nn);
   for (size_t r = b->K; r-- > 0;) {
     yoke__mat_mul(b->n, b->n, b->n, b->rest + (r + 1) * nn, b->matrices + (first + r) * nn,
@@ -46,6 +48,7 @@ static yoke_status norm_2(const bohl* b, double A[], double beyond, double* norm
   const size_t n = b->n;
   double sum = 0;
   for (size_t i = 0; i < n * n; i++) {
+    // D^-1 A D, and its Frobenius norm on the way
     A[i] *= b->scale != NULL ? b->scale[i % n] / b->scale[i / n] : 1;
     sum += A[i] * A[i];
   }
@@ -63,11 +66,13 @@ static yoke_status sweep(bohl* b, size_t count, double* value) {
   const size_t n = b->n, nn = n * n, K = b->K;
   double largest = 0;
   for (size_t l = 0; l + K <= count; l++) {
+    // window l: rest of its block from r on, then the first r of the next
     const size_t r = l % K;
     if (r == 0) {
       multiply_block(b, l);
       set_identity(n, b->head);
     } else {
+      // head := M_(l+K-1) head
       memcpy(b->T, b->head, nn * sizeof *b->T);
       yoke__mat_mul(n, n, n, b->matrices + (l + K - 1) * nn, b->T, b->head);
     }
@@ -76,6 +81,8 @@ static yoke_status sweep(bohl* b, size_t count, double* value) {
     YOKE_TRY(norm_2(b, b->T, largest, &norm));
     largest = norm > largest ? norm : largest;
   }
+
+  // K-th root of the largest norm
   *value = pow(largest, 1 / (double)K);
   return YOKE_OK;
 }

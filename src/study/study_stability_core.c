@@ -24,6 +24,8 @@ static double random_number(uint64_t* state) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
   x ^= x >> 31;
+
+  // 53 bits to [-1, 1)
   return (double)(x >> 11) * 0x1p-52 - 1;
 }
 
@@ -62,6 +64,7 @@ static bool find_equals(yoke_stability* self, size_t n, double z[], double left[
                         size_t stands_for[]) {
   uint64_t seed = 1;
   for (size_t k = 0; k < N_PROBES; k++) {
+    // one step of random numbers: equal results in two probes come from the same sums
     for (size_t i = 0; i < n; i++) {
       z[i] = random_number(&seed);
     }
@@ -77,6 +80,8 @@ static bool find_equals(yoke_stability* self, size_t n, double z[], double left[
     entries[i] = (entry){left + i * N_PROBES, i};
   }
   qsort(entries, n, sizeof *entries, compare);
+
+  // entries in the order of their results: equal ones are neighbours
   for (size_t i = 0; i < n; i++) {
     const bool is_same = i > 0 && compare_left(entries[i].left, entries[i - 1].left) == 0;
     stands_for[entries[i].index] = is_zero(entries[i].left) ? n
@@ -122,6 +127,8 @@ static void drop_unread(yoke_stability* self, size_t n, const size_t stands_for[
   fill_some(n, stands_for, is_in, z);
   yoke__stability_step(self, z, NULL, NULL);
   bool is_read = false;
+
+  // a column is read if any kept entry answers to it
   for (size_t i = 0; i < n && !is_read; i++) {
     is_read = is_kept[i] && z[i] != 0;
   }
@@ -143,6 +150,7 @@ static size_t fill_columns(yoke_stability* self, size_t n, const size_t stands_f
     if (!is_kept[j]) {
       continue;
     }
+    // column j of M: M e_j summed over all entries that j stands for
     for (size_t i = 0; i < n; i++) {
       z[i] = stands_for[i] == j ? 1 : 0;
     }

@@ -101,6 +101,7 @@ static yoke_status fill_units(const yoke_linear_loops* loops, double step, yoke_
     double* F = yoke__arena_array(arena, from->n_states * from->n_states + 1, sizeof *F);
     double* G = yoke__arena_array(arena, from->n_states * from->n_inputs + 1, sizeof *G);
     YOKE_TRY_MEMORY(F && G);
+    // internal steps of explicit Euler as the unit takes them
     YOKE_TRY(yoke__synth_discretise(from->n_states, from->n_inputs, from->A, from->B, step,
                                     loops->called[k].micro_step, F, G));
     units[k] =
@@ -115,6 +116,7 @@ static void choose_paths(const yoke_synth_maker* maker, const yoke_linear_loops*
   for (size_t i = 0; i < loops->s; i++) {
     const yoke_tap* tap = tap_into(maker->system, loops->inputs[i]);
     const bool is_own = is_served(maker, tap->link);
+    // `auto` may serve any order: it is judged as held
     const bool is_line = tap->order == 1 && !maker->system->links[tap->link].is_auto;
     paths[i] = is_own ? path : is_line ? YOKE_SYNTH_PATH_LINE : YOKE_SYNTH_PATH_HOLD;
     delays[i] = is_own ? (size_t)llround(set->delay / set->interval) : (size_t)tap->delay;
@@ -125,11 +127,15 @@ static yoke_status judge_path(yoke_synth_maker* maker, const yoke_linear_loops* 
                               yoke_synth_loop* loop, yoke_synth_loop_row* row) {
   yoke_synth_study* out = maker->out;
   const double n = (double)yoke__synth_macro_size(loop), size = (double)(loops->n_x + loops->p);
+
+  // products of building the matrix: columns, calls, sizes of the units
   if (n > MOST_NUMBERS ||
       n * (double)loop->n_calls * size * (size + (double)loops->s) > MOST_WORK) {
     return say(out, &out->no_loop, "it is too large: %.0f numbers, %zu calls in an exchange", n,
                loop->n_calls);
   }
+
+  // stale, then fresh exchange
   for (size_t k = 0; k < 2; k++) {
     loop->is_fresh = k == 1;
     const yoke_status status = yoke__synth_macro_radius(loop, &row->radius[k]);
