@@ -62,6 +62,8 @@ static const tableau esdirk4 = {
 
 // x_s = x_k + h sum a_sj xdot_j, solved for xdot_s
 static void fill_from_tableau(const tableau* from, double h, yoke_method_plan* plan) {
+  // diagonal gamma: x_s = x_k + h gamma xdot_s + ..., so that xdot_s = a0
+  // x_s + c with a0 = 1 / (gamma h)
   const double a0 = 1.0 / (from->gamma * h);
   *plan = (yoke_method_plan){
       .n_slots = 1,
@@ -75,6 +77,7 @@ static void fill_from_tableau(const tableau* from, double h, yoke_method_plan* p
     yoke_method_stage* stage = &plan->regular.stages[s];
     *stage = (yoke_method_stage){
         .theta = from->c[s], .a0 = a0, .n_x = 1, .n_d = s + 1, .x_weight = {-a0}};
+    // xdot_s = (x_s - x_k) / (gamma h) - sum a_sj / gamma xdot_j
     for (uint32_t j = 0; j <= s; j++) {
       stage->d_weight[j] = -from->a[s][j] / from->gamma;
     }
@@ -103,6 +106,9 @@ yoke_status yoke__method_bdf(int order, const double s[], double beta[]) {
     return YOKE_BAD_ARG;
   }
   const size_t n = (size_t)order + 1;
+
+  // sum beta_j s_j^q = 1 for q = 1 and 0 for all others up to the order:
+  // x' h = -sum beta_j x(t - s_j h)
   for (size_t q = 0; q < n; q++) {
     for (size_t j = 0; j < n; j++) {
       a[q * n + j] = q == 0 ? 1.0 : pow(s[j], (double)q);
@@ -117,6 +123,7 @@ static yoke_status fill_bdf(int order, yoke_circuit_startup startup, double h,
   static const double grid[YOKE_METHOD_MAX_HISTORY + 1] = {0, 1, 2, 3};
   double beta[YOKE_METHOD_MAX_HISTORY + 1] = {0};
   YOKE_TRY(yoke__method_bdf(order, grid, beta));
+  // xdot = -(beta_0 x + sum beta_j x_(k+1-j)) / h
   yoke_method_stage stage = {
       .theta = 1.0, .a0 = -beta[0] / h, .n_x = (uint32_t)order, .n_d = 0, .slot = 0};
   for (int j = 1; j <= order; j++) {
@@ -128,6 +135,7 @@ static yoke_status fill_bdf(int order, yoke_circuit_startup startup, double h,
                              .order = order,
                              .regular = {.n_stages = 1, .stages = {stage}}};
 
+  // a history of k values takes k - 1 steps of the trapezoidal rule, one more with its rate
   // the first steps, while the history is not there
   const uint32_t n_first = startup == YOKE_STARTUP_CONST   ? 0
                            : startup == YOKE_STARTUP_TR_XI ? (uint32_t)order

@@ -105,6 +105,8 @@ static double factor_of(const yoke_stamp* stamp, const double x[], const double 
   if (stamp->p == YOKE_NO_INDEX) {
     return -1.0;
   }
+
+  // of rates for capacitors and inductors, else of voltages and currents
   const double* y = stamp->is_rate ? xdot : x;
   const double y_q = stamp->q == YOKE_NO_INDEX ? 0.0 : y[stamp->q];
   return stamp->scale * (y[stamp->p] - y_q);
@@ -128,6 +130,7 @@ static void evaluate_couplings(const yoke_equations* self, uint32_t e, double va
     const yoke_stamp* other = &self->stamps[coupling->other];
     const double other_value =
         yoke__stamp_value(self, other, coupling->other, at->x, other_gradient);
+    // M = k sqrt(L1 L2)
     const double mutual = coupling->k * sqrt(value * other_value);
     const double rate = at->xdot[other->i];
     if (at->f != NULL) {
@@ -136,7 +139,9 @@ static void evaluate_couplings(const yoke_equations* self, uint32_t e, double va
     if (at->J == NULL) {
       continue;
     }
+    // a0 of the formula times -M
     add(at->J, coupling->slot, -at->a0 * mutual);
+    // d(-M I_o') / dL = -M I_o' / (2 L)
     if (stamp->law != NULL && !at->is_mass_only) {
       add_gradient(at->J, stamp->law, stamp->live_slots, gradient, -0.5 * mutual * rate / value);
     }
@@ -153,11 +158,13 @@ static void evaluate_linear(const yoke_equations* self, uint32_t e, const point*
   const double value = yoke__stamp_value(self, stamp, e, at->x, gradient);
   const double factor = factor_of(stamp, at->x, at->xdot);
   if (at->f != NULL) {
+    // s_v (V_a - V_b) + s_i I + F w
     at->f[stamp->row] = stamp->voltage_sign * (at->x[stamp->a] - at->x[stamp->b]) +
                         stamp->current_sign * at->x[stamp->i] + factor * value;
   }
   if (at->J != NULL) {
     const bool is_whole = !(at->is_mass_only && stamp->is_dynamic);
+    // d(F w)/dx_p = scale w, times a0 where F is a rate
     const double weight = stamp->scale * value * (stamp->is_rate ? at->a0 : 1.0);
     add(at->J, stamp->slot_p, weight);
     add(at->J, stamp->slot_q, -weight);
@@ -187,8 +194,11 @@ static void evaluate_charge_stage(const yoke_equations* self, uint32_t e, const 
   double C = 0.0;
   yoke__junction_evaluate(&stamp->junction, v_at, &i, &g);
   const double q = yoke__junction_charge(stamp->charge, v_at, &C);
+
+  // di/dv + a0 C
   const double conductance = g + at->a0 * C;
   if (at->f != NULL) {
+    // I - i - (a0 q + c) - slope (v - v_at)
     at->f[stamp->row] =
         at->x[stamp->i] - i - at->a0 * q - self->charge_c[stamp->index] - conductance * (v - v_at);
   }
@@ -214,6 +224,8 @@ static void evaluate_junction(const yoke_equations* self, uint32_t e, const poin
   yoke__junction_evaluate(&stamp->junction, v_at, &i, &g);
   const double C0 =
       stamp->charge != NULL ? yoke__junction_capacitance(stamp->charge, v_at, &slope) : 0.0;
+
+  // tangent of C at the limited voltage
   const double C = C0 + slope * (v - v_at);
   const double rate = at->xdot[stamp->a] - at->xdot[stamp->b];
   if (at->f != NULL) {
@@ -221,6 +233,7 @@ static void evaluate_junction(const yoke_equations* self, uint32_t e, const poin
   }
   if (at->J != NULL) {
     const bool is_whole = !(at->is_mass_only && stamp->is_dynamic);
+    // d/dv of i(v) + C(v) v': g + C' v' + a0 C
     const double conductance = (is_whole ? g + slope * rate : 0.0) + at->a0 * C;
     at->J[stamp->slot_a] -= conductance;
     at->J[stamp->slot_b] += conductance;
@@ -263,6 +276,7 @@ static void evaluate_stamp(const yoke_equations* self, uint32_t e, const point* 
 
 // fixed nodes and Kirchhoff's current law; the rows of elements are written by their stamps
 static void evaluate_frame(const yoke_equations* self, const double x[], double f[]) {
+  // V - V_fixed = 0
   for (uint32_t i = 0; i < self->n_fixed; i++) {
     const uint32_t v = self->fixed_nodes[i];
     f[i] = x[v] - self->signals->node[v];
@@ -272,6 +286,8 @@ static void evaluate_frame(const yoke_equations* self, const double x[], double 
       f[self->kcl_rows[v]] = 0.0;
     }
   }
+
+  // sum of the currents that flow into the node = 0
   for (uint32_t e = 0; e < self->network->n_elements; e++) {
     const yoke_stamp* stamp = &self->stamps[e];
     const double current = x[stamp->i];
@@ -302,6 +318,7 @@ static void refresh_base(yoke_equations* self, const point* at) {
 
 void yoke__equations_evaluate(yoke_equations* self, const double x[], double a0, const double c[],
                               const double v_limited[], double f[], double J[]) {
+  // xdot = a0 x + c
   for (uint32_t j = 0; j < self->n; j++) {
     self->xdot[j] = c != NULL ? a0 * x[j] + c[j] : a0 * x[j];
   }
@@ -311,6 +328,8 @@ void yoke__equations_evaluate(yoke_equations* self, const double x[], double a0,
     refresh_base(self, &at);
     memcpy(J, self->base, self->nnz * sizeof(double));
   }
+
+  // entries that do not vary are in the base: only f of those elements
   for (uint32_t e = 0; e < self->network->n_elements; e++) {
     at.J = self->stamps[e].is_varying ? J : NULL;
     evaluate_stamp(self, e, &at);
@@ -322,6 +341,7 @@ void yoke__equations_floor(const yoke_equations* self, const double x[], const d
   const yoke_sparse_pattern* pattern = &self->J;
   memset(floor, 0, self->n * sizeof *floor);
   for (uint32_t j = 0; j < self->n; j++) {
+    // rounding of a row: 16 roundings of the sum of its terms
     const double size = FLOOR * fabs(x[j]);
     for (int32_t k = pattern->starts[j]; k < pattern->starts[j + 1]; k++) {
       floor[pattern->rows[k]] += size * fabs(J[k]);
@@ -330,6 +350,7 @@ void yoke__equations_floor(const yoke_equations* self, const double x[], const d
   // a change that rounding alone has made leaves the curvature of a junction behind it
   for (uint32_t i = 0; i < self->n_junctions; i++) {
     const yoke_stamp* stamp = &self->stamps[self->junctions[i]];
+    // curvature: i'' dv^2 / 2 = g nVt (dv / nVt)^2 / 2, rounded up
     const double v = (dx[stamp->a] - dx[stamp->b]) / stamp->junction.nvt;
     if (fabs(v) < SMALL_CHANGE) {
       floor[stamp->row] += fabs(J[stamp->slot_a]) * stamp->junction.nvt * v * v;
@@ -348,6 +369,7 @@ uint32_t yoke__equations_find_undefined(const yoke_equations* self, const double
     *value = yoke__stamp_value(self, stamp, e, x, gradient);
     double sum = *value;
     for (uint32_t i = 0; stamp->law != NULL && i < stamp->law->n_live; i++) {
+      // a gradient that is not finite spoils the sum
       sum += gradient[i] - gradient[i];  // 0, or not a number
     }
     if (!yoke__is_finite(sum)) {
@@ -379,6 +401,7 @@ void yoke__equations_conduct(const yoke_equations* self, double v_limited[]) {
   for (uint32_t i = 0; i < self->n_junctions; i++) {
     const uint32_t e = self->junctions[i];
     const yoke_junction* junction = &self->stamps[e].junction;
+    // di/dv = IS e^{v/nVt} / nVt at v: solved for the typical conductance
     v_limited[e] = junction->nvt * log(TYPICAL_CONDUCTANCE * junction->nvt / junction->is);
   }
 }
@@ -404,6 +427,8 @@ static double law_rate(const yoke_equations* self, const yoke_expression* law, c
   if (!is_moving) {
     return 0.0;
   }
+
+  // dw/dt = w_t + sum w_u u', u' along the polynomial of the input
   yoke__signals_law(signals, law, x, gradient);
   for (uint32_t i = 0; i < law->n_live; i++) {
     const yoke_live* live = &law->live[i];
@@ -435,10 +460,12 @@ void yoke__equations_derivatives(yoke_equations* self, const double x[], const d
     evaluate_stamp(self, e, self->stamps[e].is_dynamic ? &at : &algebraic);
   }
   for (uint32_t k = 0; k < self->ahat_nnz; k++) {
+    // rows of A and Phi_x out of the pattern of J
     Ahat[k] = self->work_J[self->j_of_ahat[k]];
   }
 
   // Phi_t
+  // d/dt of V - V_fixed
   for (uint32_t i = 0; i < self->n_fixed; i++) {
     bhat[i] = -self->signals->node_rate[self->fixed_nodes[i]];
   }
@@ -447,6 +474,7 @@ void yoke__equations_derivatives(yoke_equations* self, const double x[], const d
     if (stamp->kind == YOKE_STAMP_LINEAR && !stamp->is_dynamic) {
       const double rate =
           stamp->law != NULL ? law_rate(self, stamp->law, x) : self->signals->element_rate[e];
+      // F w_t
       bhat[stamp->row] = factor_of(stamp, x, self->xdot) * rate;
     }
   }
@@ -479,6 +507,7 @@ static void add_mutual_slope(const yoke_equations* self, uint32_t e, double slop
     const yoke_coupling_stamp* coupling = &stamp->couplings[i];
     const yoke_stamp* other = &self->stamps[coupling->other];
     const double other_value = yoke__stamp_value(self, other, coupling->other, x, NULL);
+    // dM = M / 2 dL / L = k sqrt(L_o / L) dL / 2
     const double dM = 0.5 * coupling->k * sqrt(other_value / value) * slope;
     f_u[stamp->row] -= dM * self->xdot[other->i];
     f_u[other->row] -= dM * self->xdot[stamp->i];
@@ -502,6 +531,7 @@ void yoke__equations_input(yoke_equations* self, const double x[], double a0, co
     }
     const double slope = value_slope(self, &self->network->elements[e].value, x, input);
     if (slope != 0.0) {
+      // F w_u
       f_u[stamp->row] += factor_of(stamp, x, self->xdot) * slope;
       add_mutual_slope(self, e, slope, x, f_u);
     }

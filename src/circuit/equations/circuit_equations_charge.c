@@ -28,6 +28,7 @@ void yoke__equations_note_charges(yoke_equations* self, uint32_t s, const double
     double i = 0.0;
     double g = 0.0;
     yoke__junction_evaluate(&stamp->junction, x[stamp->a] - x[stamp->b], &i, &g);
+    // q' = I - i(v), from the equation itself
     self->charge_rate[(size_t)s * self->n_junctions + k] = x[stamp->i] - i;
   }
 }
@@ -43,9 +44,11 @@ void yoke__equations_gather_charges(yoke_equations* self, const yoke_method_stag
     const yoke_stamp* stamp = &self->stamps[self->junctions[k]];
     double c = 0.0;
     for (uint32_t j = 0; stamp->charge != NULL && j < stage->n_x; j++) {
+      // sum w_j q(v_{k-j})
       c += stage->x_weight[j] * charge_of(stamp, x[j]);
     }
     for (uint32_t j = 0; j < stage->n_d; j++) {
+      // sum d_s q'_s
       c += stage->d_weight[j] * self->charge_rate[(size_t)j * self->n_junctions + k];
     }
     self->charge_c[k] = c;

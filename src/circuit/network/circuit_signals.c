@@ -95,6 +95,7 @@ void yoke__signals_update(yoke_signals* self, double t) {
   const double s = t - self->t_input;
   self->t = t;
   for (uint32_t i = 0; i < network->n_inputs; i++) {
+    // u + s u' + s^2/2 u'', s since the input was written
     self->input[i] = self->u[i] + s * (self->du[i] + 0.5 * s * self->ddu[i]);
   }
   for (uint32_t i = 0; i < self->n_moving_elements; i++) {
@@ -117,6 +118,7 @@ static double rate_at(const yoke_signals* self, const yoke_circuit_value* value,
   yoke__signals_law(self, value->law, NULL, gradient);
   for (uint32_t i = 0; i < value->law->n_live; i++) {
     const yoke_live* live = &value->law->live[i];
+    // chain rule: 1 for the time, u' + s u'' for an input
     const double slope = live->kind == YOKE_LIVE_TIME
                              ? 1.0
                              : self->du[live->index] + (t - self->t_input) * self->ddu[live->index];

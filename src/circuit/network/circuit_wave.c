@@ -31,6 +31,7 @@ typedef struct phase {
 } phase;
 
 static phase phase_of(double t, double from, double period) {
+  // time since the start, then since the start of the period that t lies in
   phase at = {from, t - from, slack_of(t, from)};
   if (period > 0 && at.tau + at.slack >= period) {
     const double n = floor((at.tau + at.slack) / period);
@@ -48,6 +49,8 @@ static double sin_value(const double p[], double t) {
   if (s <= 0) {
     return p[0] + p[1] * sin(angle);
   }
+
+  // theta 0: no decay, whatever s is
   const double decay = p[4] == 0 ? 1 : exp(-p[4] * s);
   return p[0] + p[1] * decay * sin(2 * PI * p[2] * s + angle);
 }
@@ -58,6 +61,8 @@ static double sin_slope(const double p[], double t) {
     return 0;
   }
   const double decay = p[4] == 0 ? 1 : exp(-p[4] * s);
+
+  // product rule of exp(-theta s) sin(omega s + angle)
   return p[1] * decay * (omega * cos(omega * s + angle) - p[4] * sin(omega * s + angle));
 }
 
@@ -89,6 +94,7 @@ static double pulse_value(const double p[], double t) {
   const phase at = phase_of(t, p[2], p[6]);
   switch (pulse_stretch(&at, ends)) {
   case 0:
+    // rounding just before the corner must not go below the foot of the edge
     return p[0] + (p[1] - p[0]) * (fmax(at.tau, 0) / p[3]);
   case 1:
     return p[1];
@@ -117,6 +123,7 @@ static double pulse_slope(const double p[], double t) {
 
 // 1 - exp(-s/tau), a jump for tau = 0
 static double rise(double s, double tau) {
+  // expm1: the start of the rise keeps its digits
   return tau > 0 ? -expm1(-s / tau) : 1;
 }
 
@@ -182,6 +189,8 @@ static double pwl_at(const yoke_wave* wave, double t, double* slope) {
   if (n == wave->n_points) {
     return left[1];
   }
+
+  // straight line between two points; n > 0, and points of equal time have been passed together
   const double part = fmax(at.tau - left[0], 0) / (left[2] - left[0]);
   *slope = (left[3] - left[1]) / (left[2] - left[0]);
   return left[1] + (left[3] - left[1]) * part;
