@@ -32,6 +32,7 @@ typedef struct window {
 // Signals on one scale; *size of each row.
 static void scale_rows(window* w, const double rows[], size_t n, bool is_difference) {
   for (size_t j = 0; j < w->m; j++) {
+    // each signal relative to its largest value, so that its unit does not weigh
     double largest = 0, so_far = 0;
     for (size_t k = 0; k < n; k++) {
       largest = fmax(largest, fabs(rows[k * w->m + j]));
@@ -39,6 +40,8 @@ static void scale_rows(window* w, const double rows[], size_t n, bool is_differe
     for (size_t k = 0; k < w->n; k++) {
       const double now = rows[k * w->m + j], next = is_difference ? rows[(k + 1) * w->m + j] : 0;
       const double by = largest > 0 ? 1 / largest : 0;
+      // a difference carries the round-off of its two values; so_far is the largest
+      // value up to here, on the same scale
       so_far = is_difference ? fmax(so_far, fmax(fabs(now), fabs(next)) * by) : 0;
       w->before[k] = fmax(w->before[k], so_far);
       w->rows[k * w->m + j] = (is_difference ? next - now : now) * by;
@@ -50,16 +53,24 @@ static void scale_rows(window* w, const double rows[], size_t n, bool is_differe
 // The last columns in which motion stands above round-off.
 static void choose_window(window* w) {
   size_t n_clear = 0;
+
+  // size CLEAR >= before ROUND_OFF: round-off is at most the share CLEAR of a row;
+  // motion that dies out ends the window
   while (n_clear < w->n && w->size[n_clear] > 0 &&
          w->size[n_clear] * CLEAR >= w->before[n_clear] * ROUND_OFF) {
     n_clear++;
   }
   w->q = HEIGHT / w->m > 1 ? HEIGHT / w->m : 2;
+
+  // at least two columns per row of delays, or the rows tell nothing about the modes
   while (w->q > 1 && 3 * w->q > n_clear) {
     w->q--;
   }
   // a column ends with the row behind its q rows
   const size_t end = n_clear > w->q ? n_clear - w->q : 0;
+
+  // from the end: fast modes have died out there, and the slowest one, which
+  // has the largest |z|, stands alone
   w->first = end > WIDTH ? end - WIDTH : 0;
   w->n_columns = end - w->first;
 }
@@ -76,6 +87,9 @@ static double column_size(const window* w, size_t k) {
 // H0 and H1, height x n_columns; each column of H0 has the length 1.
 static void fill(const window* w, double H0[], double H1[]) {
   const size_t height = w->q * w->m;
+
+  // columns of length 1 weigh alike, however far the motion has grown or died out; the
+  // same factor in H1 keeps H1 = A H0
   for (size_t c = 0; c < w->n_columns; c++) {
     const double size = column_size(w, w->first + c), by = size > 0 ? 1 / size : 0;
     for (size_t i = 0; i < height; i++) {
@@ -89,6 +103,7 @@ static void fill(const window* w, double H0[], double H1[]) {
 static double reduce(size_t height, size_t width, size_t k, size_t rank, const double U[],
                      const double s[], const double V[], const double H1[], double A[],
                      double work[]) {
+  // work = U^T H1
   for (size_t i = 0; i < rank; i++) {
     for (size_t c = 0; c < width; c++) {
       double sum = 0;
@@ -98,6 +113,8 @@ static double reduce(size_t height, size_t width, size_t k, size_t rank, const d
       work[i * width + c] = sum;
     }
   }
+
+  // times V S^-1: the map of the modes in coordinates of U
   for (size_t i = 0; i < rank; i++) {
     for (size_t j = 0; j < rank; j++) {
       double sum = 0;
@@ -108,6 +125,8 @@ static double reduce(size_t height, size_t width, size_t k, size_t rank, const d
     }
   }
   double whole = 0, left = 0;
+
+  // residual = |H1 - U A S V^T| / |H1| in the Frobenius norm
   for (size_t c = 0; c < width; c++) {
     for (size_t r = 0; r < height; r++) {
       double sum = H1[r * width + c];
@@ -130,6 +149,8 @@ static yoke_status find_radius(size_t rank, const double A[], size_t n_free, dou
   YOKE_TRY_MEMORY(re);
   double* im = re + rank;
   const yoke_status status = yoke__eigenvalues(rank, A, re, im);
+
+  // multipliers of 1 are left out as often as there are free motions
   for (size_t i = 0; i < rank && status >= 0; i++) {
     if (n_free > 0 && hypot(re[i] - 1, im[i]) < FREE_WITHIN) {
       n_free--;
@@ -145,10 +166,14 @@ static yoke_status find_radius(size_t rank, const double A[], size_t n_free, dou
 static double find_growth(const window* w) {
   const size_t third = w->n / 3;
   double early = 0, late = 0;
+
+  // largest values instead of single ones, since an oscillation passes through 0
   for (size_t k = 0; k < third; k++) {
     early = fmax(early, w->size[k]);
     late = fmax(late, w->size[w->n - third + k]);
   }
+
+  // the thirds lie n - third rows apart: growth = (late / early)^(1 / (n - third))
   return early > 0 && third > 0 ? pow(late / early, 1 / (double)(w->n - third)) : 0;
 }
 
@@ -157,9 +182,13 @@ static double find_growth(const window* w) {
 // The reflection that brings column j of T (width x height) to its row j, applied to the columns behind. T keeps the vector.
 static void reflect(size_t width, size_t height, size_t j, double T[], double* diagonal) {
   double size = 0;
+
+  // hypot instead of a sum of squares: no overflow
   for (size_t i = j; i < width; i++) {
     size = hypot(size, T[i * height + j]);
   }
+
+  // the sign against that of x_j: x_j - diagonal does not cancel
   *diagonal = T[j * height + j] > 0 ? -size : size;
   if (size == 0) {
     return;
@@ -170,6 +199,8 @@ static void reflect(size_t width, size_t height, size_t j, double T[], double* d
   for (size_t i = j; i < width; i++) {
     T[i * height + j] *= scale;
   }
+
+  // I - v v^T, with v^T v = 2 a reflection
   for (size_t c = j + 1; c < height; c++) {
     double sum = 0;
     for (size_t i = j; i < width; i++) {
@@ -186,6 +217,7 @@ static void bring_largest(size_t width, size_t height, size_t j, double T[], siz
   size_t best = j;
   double largest = -1;
   for (size_t c = j; c < height; c++) {
+    // pivoting: the diagonal falls in size, and small singular values come last
     double sum = 0;
     for (size_t i = j; i < width; i++) {
       sum += T[i * height + c] * T[i * height + c];
@@ -215,6 +247,7 @@ static yoke_status svd_wide(size_t height, size_t width, const double H[], doubl
   if (status >= 0) {
     double *L = T + width * height, *turned = L + square, *W = turned + square,
            *diagonal = W + square, *work = diagonal + height;
+    // T = H^T, whose columns are the rows of H
     for (size_t i = 0; i < height; i++) {
       order[i] = i;
       for (size_t c = 0; c < width; c++) {
@@ -225,6 +258,7 @@ static yoke_status svd_wide(size_t height, size_t width, const double H[], doubl
       bring_largest(width, height, j, T, order);
       reflect(width, height, j, T, &diagonal[j]);
     }
+    // L = R^T, lower triangular: the rows of P H in terms of Q
     for (size_t i = 0; i < height; i++) {
       for (size_t j = 0; j <= i; j++) {
         L[i * height + j] = i == j ? diagonal[j] : T[j * height + i];
@@ -261,11 +295,15 @@ static yoke_status decompose(const window* w, size_t n_free, double* room, yoke_
   fill(w, H0, H1);
   YOKE_TRY(height <= width ? svd_wide(height, width, H0, U, s, V)
                            : yoke__svd(height, width, H0, U, s, V, work));
+
+  // singular values below rank_drop are noise: with them A would have modes that are not there
   while (out->rank < k && s[out->rank] > w->rank_drop * s[0]) {
     out->rank++;
   }
   out->is_full = out->rank == k;
   out->residual = reduce(height, width, k, out->rank, U, s, V, H1, A, work);
+
+  // the eigenvalues of A are the multipliers
   return find_radius(out->rank, A, n_free, &out->radius);
 }
 
@@ -273,6 +311,8 @@ static yoke_status look_at_rows(size_t m, size_t n, const double rows[], size_t 
                                 yoke_multiplier* out) {
   *out = (yoke_multiplier){0};
   const bool is_difference = n_free > 0;
+
+  // differences of n rows are n - 1 rows
   window w = {.m = m,
               .n = is_difference && n > 0 ? n - 1 : n,
               .rank_drop = is_difference ? RANK_DROP_DIFFERENCE : RANK_DROP};

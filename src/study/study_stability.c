@@ -110,6 +110,8 @@ static yoke_status copy_units(yoke_stability* self, const yoke_stability_case* c
 
 static void euler_part(const yoke_stability_unit* unit, double h, part* to) {
   const size_t n = unit->n_states;
+
+  // explicit Euler: x + h (A x + B u)
   for (size_t i = 0; i < n * n; i++) {
     to->T[i] = h * unit->A[i] + (i % (n + 1) == 0 ? 1 : 0);
   }
@@ -135,6 +137,10 @@ static yoke_status exact_part(const yoke_stability_unit* unit, double h, part* t
   const size_t n = unit->n_states, m = unit->n_inputs, N = n + 3 * m;
   double* big = calloc(N * N, sizeof *big);
   YOKE_TRY_MEMORY(big);
+
+  // h times the generator of (x, u, u', u''): x' = A x + B u, and each part of the input
+  // is the integral of the next; u'' is constant. The exponential holds all transitions
+  // at once, also for a singular A
   for (size_t i = 0; i < n; i++) {
     for (size_t j = 0; j < n; j++) {
       big[i * N + j] = h * unit->A[i * n + j];
@@ -143,10 +149,14 @@ static yoke_status exact_part(const yoke_stability_unit* unit, double h, part* t
       big[i * N + n + j] = h * unit->B[i * m + j];
     }
   }
+
+  // rows of u and u': both shifted diagonals are one, since u' follows u and u'' follows u'
   for (size_t i = 0; i < 2 * m; i++) {
     big[(n + i) * N + n + m + i] = h;
   }
   const yoke_status status = yoke__expm(N, big, big);
+
+  // the rows of x alone: the inputs are known anyway
   if (status >= 0) {
     read_blocks(unit, big, 3, to);
   }
@@ -161,11 +171,15 @@ static void matrix_power(size_t N, double Z[], size_t k, double work[]) {
   for (size_t i = 0; i < N; i++) {
     result[i * N + i] = 1;
   }
+
+  // Z^k from the bits of k: result takes Z^(2^i) where bit i is set, Z
+  // goes from Z^(2^i) to its square
   for (; k > 0; k /= 2) {
     if (k % 2 == 1) {
       yoke__mat_mul(N, N, N, Z, result, product);
       memcpy(result, product, N * N * sizeof *result);
     }
+    // the last square would be unused, and could overflow
     if (k > 1) {
       yoke__mat_mul(N, N, N, Z, Z, product);
       memcpy(Z, product, N * N * sizeof *Z);
@@ -175,6 +189,7 @@ static void matrix_power(size_t N, double Z[], size_t k, double work[]) {
 }
 
 static size_t count_of(double whole, double length) {
+  // the nearest number of pieces; bounded, so that the cast is defined
   return (size_t)fmin(fmax(1, floor(whole / length + 0.5)), 1e9);
 }
 
@@ -185,6 +200,8 @@ static yoke_status repeat_part(const yoke_stability_unit* unit, size_t n_parts, 
   const size_t n = unit->n_states, m = unit->n_inputs, N = n + n_parts * m;
   double* Z = calloc(3 * N * N, sizeof *Z);
   YOKE_TRY_MEMORY(Z);
+
+  // Z = [[T, T0], [0, I]] for a held input: (x, u) -> (x, u) over one call
   for (size_t i = 0; i < N; i++) {
     Z[i * N + i] = 1;
   }
@@ -192,6 +209,9 @@ static yoke_status repeat_part(const yoke_stability_unit* unit, size_t n_parts, 
     memcpy(Z + i * N, to->T + i * n, n * sizeof *Z);
     memcpy(Z + i * N + n, to->T0 + i * m, m * sizeof *Z);
   }
+
+  // for a parabola its value and slope are carried to the next call exactly: u + call u' + call^2/2
+  // u'', u' + call u''; within the call it is held
   for (size_t i = 0; i < m && n_parts == 3; i++) {
     Z[(n + i) * N + n + m + i] = call;
     Z[(n + i) * N + n + 2 * m + i] = 0.5 * call * call;
@@ -209,6 +229,8 @@ static yoke_status one_call(const yoke_stability_unit* unit, double h, double mi
   if (micro_step == 0) {
     return exact_part(unit, h, to);
   }
+
+  // Euler with the step that divides h and is nearest to the wanted one
   const size_t k = count_of(h, micro_step);
   euler_part(unit, h / (double)k, to);
   return repeat_part(unit, 1, h, k, to);
@@ -218,6 +240,9 @@ static yoke_status one_call(const yoke_stability_unit* unit, double h, double mi
 static yoke_status call_part(const yoke_stability_unit* unit, double h, size_t n_calls,
                              double micro_step, part* to) {
   const size_t size = unit->n_states * unit->n_inputs * sizeof *to->T1;
+
+  // T0 first: it is what one call does with what it was given; the parts u',
+  // u'' only act from call to call
   const double call = h / (double)n_calls;
   YOKE_TRY(one_call(unit, call, micro_step, to));
   memset(to->T1, 0, size);
@@ -232,6 +257,9 @@ static yoke_status solver_part(const yoke_stability_unit* unit, const yoke_stabi
     memcpy(to->T0, unit->B, unit->n_states * unit->n_inputs * sizeof *to->T0);
     return YOKE_OK;
   }
+
+  // an output at the end of the part still has the input of the last call
+  // in it, which began `lag` before
   if (solver->call_step > 0) {
     const size_t n_calls = count_of(h, solver->call_step);
     to->lag = h / (double)n_calls;
@@ -261,6 +289,9 @@ static yoke_status make_parts(yoke_stability* self) {
 static yoke_status set_exact(yoke_stability* self, size_t i) {
   const yoke_stability_unit* unit = &self->units[i];
   const size_t n = unit->n_outputs, m = unit->n_inputs;
+
+  // the outputs as states of a model of their own, by C and its inverse:
+  // dy/dt = Jy y + Ju u + Jd du/dt
   const yoke_identify_states states = {unit->n_states, n, m, unit->A, unit->B, unit->C, unit->D};
   yoke_jacobian_continuous J = {n, m, numbers(self, n * n), numbers(self, n * m),
                                 numbers(self, n * m)};
@@ -321,6 +352,8 @@ static yoke_status make_through(yoke_stability* self) {
   self->sent = numbers(self, p);
   self->pivots = yoke__arena_array(&self->arena, p, sizeof *self->pivots);
   YOKE_TRY_MEMORY(self->through && self->closed && self->sent && self->pivots);
+
+  // I - D L: the outputs feed back on themselves through the connections
   yoke__mat_mul(p, s, p, self->through, self->L, self->closed);
   for (size_t i = 0; i < p * p; i++) {
     self->closed[i] = (i % (p + 1) == 0 ? 1 : 0) - self->closed[i];
@@ -330,7 +363,12 @@ static yoke_status make_through(yoke_stability* self) {
 
 static yoke_status make_vectors(yoke_stability* self) {
   const size_t p = self->p, s = self->s;
+
+  // z holds the states and what the method remembers; with models the state of the cluster,
+  // without y, w of two exchanges and c
   self->size = self->n_x + (uses_model(self) ? self->cluster->n_state : p + 3 * s);
+
+  // the corrector: its last w~ and the inputs that it will give
   self->size += self->c.method == YOKE_STABILITY_MBCORR ? 2 * s : 0;
   double** vectors[] = {&self->y,     &self->mean,  &self->u,      &self->slope,
                         &self->curve, &self->u_now, &self->u_last, &self->w};
@@ -351,6 +389,8 @@ static yoke_status build(yoke_stability* self, const yoke_stability_case* c) {
   }
   self->c = *c;
   self->n_parts = c->n_inner > 1 ? c->n_inner : 1;
+
+  // without other solvers a part of the step is one Euler step
   if (c->micro_step > 0 && c->solvers == NULL) {
     self->n_parts = (size_t)fmax(1, floor(c->step / c->micro_step + 0.5));
   }
@@ -412,6 +452,7 @@ static void inputs_before(const yoke_stability* self, size_t j, double u[]) {
     const part* at = &self->parts[k];
     const double t = end - at->lag;
     for (size_t i = at->first_u; i < at->first_u + self->units[k].n_inputs; i++) {
+      // value of the parabola at the last call, lag before the end
       u[i] = self->u[i] + t * (self->slope[i] + 0.5 * t * self->curve[i]);
     }
   }
@@ -420,6 +461,8 @@ static void inputs_before(const yoke_stability* self, size_t j, double u[]) {
 // All units over one part, from inputs u_now.
 static void advance_part(yoke_stability* self, size_t j, double x[]) {
   const double t = self->c.step * (double)j / (double)self->n_parts;
+
+  // u' + t u'': the slope of the parabola where the part begins
   for (size_t i = 0; i < self->s; i++) {
     self->w[i] = self->slope[i] + t * self->curve[i];
   }
@@ -427,8 +470,10 @@ static void advance_part(yoke_stability* self, size_t j, double x[]) {
     const part* at = &self->parts[i];
     const size_t n = self->units[i].n_states, m = self->units[i].n_inputs;
     double* next = self->next + at->first_x;
+    // x := T x + T0 u + T1 u' + T2 u''
     yoke__mat_vec(n, n, at->T, x + at->first_x, next);
     yoke__mat_vec_add(n, m, at->T0, self->u_now + at->first_u, next);
+    // Euler has no T1 and T2
     if (self->c.micro_step == 0 || self->c.solvers != NULL) {
       yoke__mat_vec_add(n, m, at->T1, self->w + at->first_u, next);
       yoke__mat_vec_add(n, m, at->T2, self->curve + at->first_u, next);
@@ -448,12 +493,14 @@ static void advance(yoke_stability* self, double x[]) {
       outputs(self, x, self->u, self->y);
     }
     for (size_t i = 0; i < p; i++) {
+      // trapezoids over N parts: weights 1/2, 1, ..., 1, 1/2, divided by N
       self->mean[i] = 0.5 * self->y[i];
     }
   }
   for (size_t j = 0; j < N; j++) {
     inputs_after(self, j, self->u_now);
     advance_part(self, j, x);
+    // without a look inside only the end is known
     if (looks || j + 1 == N) {
       inputs_before(self, j + 1, self->u_now);
       outputs(self, x, self->u_now, self->y);
@@ -475,6 +522,8 @@ static void take_means(yoke_stability* self) {
   for (size_t k = 0; k < self->c.n_units && self->c.solvers != NULL; k++) {
     const double h = self->c.solvers[k].takes_mean ? self->parts[k].lag : 0;
     const size_t first = self->parts[k].first_u;
+    // mean of u + u' t + u'' t^2/2 over (t, t + h): (u + h/2 u' + h^2/6 u'') + (u' + h/2 u'') t +
+    // u'' t^2/2; u first, with the old slope
     for (size_t i = first; i < first + self->units[k].n_inputs; i++) {
       self->u[i] += h / 2 * self->slope[i] + h * h / 6 * self->curve[i];
       self->slope[i] += h / 2 * self->curve[i];
@@ -488,6 +537,8 @@ static void bring_up_to_date(yoke_stability* self) {
   if (self->through == NULL) {
     return;
   }
+
+  // L y - u_last: what the inputs would be now, less what the feedthrough of the last call has seen
   inputs_before(self, self->n_parts, self->u_now);
   yoke__mat_vec(s, p, self->L, self->y, self->work);
   for (size_t i = 0; i < s; i++) {
@@ -507,6 +558,9 @@ static void step_signal(yoke_stability* self, double z[]) {
   memset(self->slope, 0, s * sizeof *self->slope);
   memset(self->curve, 0, s * sizeof *self->curve);
   yoke__mat_vec(s, p, self->L, y, self->u);
+
+  // backward differences: the line through two values, w' = rise / H; the parabola through three,
+  // w'' = bend / H^2 and w' at its end, half a bend steeper than the line
   for (size_t i = 0; i < s; i++) {
     const double w = self->u[i], rise = w - w_1[i], bend = rise - (w_1[i] - w_2[i]);
     if (self->c.method == YOKE_STABILITY_FOH) {
@@ -515,6 +569,7 @@ static void step_signal(yoke_stability* self, double z[]) {
       self->slope[i] = (rise + 0.5 * bend) / H;
       self->curve[i] = bend / (H * H);
     } else if (self->c.method == YOKE_STABILITY_NEPCE) {
+      // what the last step missed in the mean is given back in this one
       self->u[i] = w + c[i];
     }
     w_2[i] = w_1[i];
@@ -527,6 +582,8 @@ static void step_signal(yoke_stability* self, double z[]) {
   // what the uncorrected value missed in the mean
   memcpy(y, self->y, p * sizeof *y);
   const bool looks = self->c.sees_inside;
+
+  // c = mean - w; from the ends alone the mean of a line, (w_k+1 + w_k)/2, is half a rise away
   yoke__mat_vec(s, p, self->L, looks ? self->mean : self->y, self->work);
   for (size_t i = 0; i < s; i++) {
     c[i] = (looks ? 1 : 0.5) * (self->work[i] - w_1[i]);
@@ -543,6 +600,7 @@ static void blend_held(yoke_stability* self) {
   }
   yoke__mat_vec(self->s, self->p, self->L, self->cluster->y_last, self->work);
   for (size_t i = 0; i < self->s; i++) {
+    // u := (1 - held) u + held L y; a held signal has no slope
     self->u[i] = (1 - held) * self->u[i] + held * self->work[i];
     self->slope[i] *= 1 - held;
   }
@@ -557,6 +615,8 @@ static void step_model(yoke_stability* self, double z[]) {
   if (self->c.held_share >= 1) {
     yoke__mpsm_forget(cluster);  // as the method does while signals are held
   }
+
+  // the model gives a constant or a ramp, no parabola
   memset(self->slope, 0, s * sizeof *self->slope);
   memset(self->curve, 0, s * sizeof *self->curve);
 
@@ -565,6 +625,7 @@ static void step_model(yoke_stability* self, double z[]) {
   if (is_corrector) {
     memcpy(self->u, u_next, s * sizeof *u_next);
   } else {
+    // y~ = y + delta: where the outputs would be without past coupling errors
     for (size_t i = 0; i < p; i++) {
       cluster->y_tilde[i] = cluster->y_last[i];
       cluster->y_tilde[i] += self->c.options.uses_ede ? cluster->delta[i] : 0;
@@ -585,6 +646,8 @@ static void step_model(yoke_stability* self, double z[]) {
 
   // step 1 over the step that ended
   inputs_after(self, self->n_parts, self->u_last);
+
+  // the models get the input at the end of the step, and at its start where it is a ramp
   now = (yoke_mpsm_sample){.y = self->y,
                            .u = self->u_last,
                            .u_start = self->u,
@@ -622,6 +685,7 @@ static yoke_status consistent_inputs(yoke_stability* self, const double x[], dou
   yoke_status status = YOKE_NO_MEMORY;
   if (A != NULL && pivots != NULL) {
     double* y = A + s * s;
+    // A = I - L D, column by column: with x = 0 and a unit input y is a column of D
     for (size_t j = 0; j < s; j++) {
       // column j: what input j adds to L y
       memset(u, 0, s * sizeof *u);
@@ -636,6 +700,7 @@ static yoke_status consistent_inputs(yoke_stability* self, const double x[], dou
         A[i * s + j] = sum;
       }
     }
+    // right side: with u = 0 the outputs are C x
     memset(u, 0, s * sizeof *u);
     outputs(self, x, u, y);
     yoke__mat_vec(s, p, self->L, y, u);
@@ -662,6 +727,7 @@ yoke_status yoke__stability_start(yoke_stability* self, const double x[], double
       memcpy(history + n + s, self->u_last, s * sizeof *history);
     }
   } else {
+    // as if all had been constant before: w_k-1 = w_k-2 = u, c = 0
     memcpy(history, self->y, p * sizeof *history);
     memcpy(history + p, self->u_last, s * sizeof *history);
     memcpy(history + p + s, self->u_last, s * sizeof *history);
@@ -672,6 +738,8 @@ yoke_status yoke__stability_start(yoke_stability* self, const double x[], double
 void yoke__stability_matrix(yoke_stability* self, double M[]) {
   const size_t n = self->size;
   double* z = M;  // row 0 of the transposed matrix first, put in place at the end
+
+  // the step is linear: M e_j is column j
   for (size_t j = 0; j < n; j++, z += n) {
     memset(z, 0, n * sizeof *z);
     z[j] = 1;
@@ -696,6 +764,8 @@ static yoke_status is_left(size_t n, const double M[], bool* is_left) {
   double* im = re + n;
   const yoke_status status = yoke__eigenvalues(n, M, re, im);
   *is_left = false;
+
+  // |z - 1| > |z|, the same as |1 - 1/z| > 1: holding does worse than to foretell nothing
   for (size_t i = 0; i < n && status >= 0; i++) {
     const double size = hypot(re[i], im[i]);
     *is_left = *is_left || (size > LASTING && hypot(re[i] - 1, im[i]) > size);
@@ -713,6 +783,8 @@ static yoke_status largest_multiplier(size_t n, const double M[], size_t n_free,
   YOKE_TRY_MEMORY(re);
   double* im = re + n;
   const yoke_status status = yoke__eigenvalues(n, M, re, im);
+
+  // a double eigenvalue moves by the root of what disturbs the matrix
   const double within = n_free > 1 ? FREE_DEFECTIVE : FREE_ALONE;
   *radius = 0;
   for (size_t left = n_free, i = 0; i < n && status >= 0; i++) {
@@ -731,12 +803,16 @@ static yoke_status radius_of(const yoke_stability_case* c, double* radius, bool*
   *radius = (double)INFINITY;
   *is_order_left = false;
   const yoke_status opened = yoke__stability_open(c, &self);
+
+  // I - D L or the models cannot be solved: no finite step, the radius is infinite
   if (opened == YOKE_DIVERGED) {
     return YOKE_OK;
   }
   YOKE_TRY(opened);
   size_t n = self->size;
   double* M = calloc(n * n, sizeof *M);
+
+  // the core of M lacks only multipliers of 0, which are never the largest
   yoke_status status = M == NULL ? YOKE_NO_MEMORY : yoke__stability_core(self, M, &n);
   if (status >= 0) {
     status = largest_multiplier(n, M, c->n_free, radius);
@@ -760,6 +836,7 @@ yoke_status yoke__stability_radius(const yoke_stability_case* c, double* radius)
     double other = 0;
     held.method = YOKE_STABILITY_ZOH;
     YOKE_TRY(radius_of(&held, &other, &is_order_left));
+    // `auto` may go to either method: the worse one counts
     *radius = fmax(*radius, other);
   }
   return YOKE_OK;
@@ -778,6 +855,7 @@ yoke_status yoke__stability_count_kept(const yoke_stability_case* c, size_t* n_k
     for (size_t i = 0; i < p && status >= 0; i++) {
       largest = fmax(largest, hypot(re[i], im[i]));
     }
+    // a rate of 0, or as small as round-off makes it, against the fastest one
     for (size_t i = 0; i < p && status >= 0; i++) {
       *n_kept += hypot(re[i], im[i]) <= 1e-9 * largest ? 1 : 0;
     }

@@ -179,6 +179,7 @@ static yoke_status find_columns(replay* r) {
   const double H = r->setup->interval;
   for (size_t k = 0; k < r->csv->n_rows; k++) {
     const double want = r->system->t_start + (double)k * H;
+    // the models count steps of one length: each row must be one exchange after the last
     if (fabs(time[k] - want) > 1e-6 * H) {
       yoke__error(r->messages, nowhere,
                   "row %zu of the recording is at %.9g s, expected %.9g s: a row at every exchange "
@@ -203,6 +204,9 @@ static size_t unit_of(const yoke_system* system, size_t y) {
 // Marks every unit that hears, directly or not, of a marked one.
 static void spread(const yoke_system* system, bool is_marked[]) {
   bool has_changed = true;
+
+  // reachability by repetition: each pass goes at least one link further, so that it ends after as
+  // many passes as there are units
   while (has_changed) {
     has_changed = false;
     for (size_t i = 0; i < system->n_links; i++) {
@@ -306,9 +310,12 @@ static yoke_status take_own(replay* r, size_t k, size_t unit, const yoke_linear_
   for (size_t i = 0; i < about->n_signals; i++) {
     list[about->n_outputs + i] = r->group->taps[about->first_signal + i].to - of->u;
   }
+
+  // the solver as the coupling sees it: inputs without derivatives are held over a call
   r->solvers[k] = model->solver;
   if (of->derivative_order == 0) {
     const double H = r->setup->interval;
+    // called once per exchange: one call lasts longer than any step, the whole part is one
     r->solvers[k].call_step = of->step < H * (1 - 1e-9) ? of->step : (double)INFINITY;
   }
   return yoke__linear_select(model, list, about->n_outputs, list + about->n_outputs,
@@ -323,6 +330,9 @@ static yoke_status take_identified(replay* r, size_t k) {
   to->A = take(r, N * N, sizeof *to->A);
   to->B = take(r, N * m, sizeof *to->B);
   YOKE_TRY_MEMORY(C && D && to->A && to->B);
+
+  // x = (y_k, u_k): outputs are the first of them, C = [I, 0], and u_k+1 is taken along,
+  // B = [S1; I]; A = [Sy, S0; 0, 0]
   for (size_t i = 0; i < n; i++) {
     C[i * N + i] = 1;
   }
@@ -388,6 +398,8 @@ static yoke_status lay_all(replay* r) {
   r->wants_worker = r->group->ops->wants != NULL &&
                     (r->group->ops->wants(r->setup->parameters) & YOKE_WANTS_WORKER) != 0;
   YOKE_TRY(lay_models(r));
+
+  // lowest and highest value so far, of outputs and inputs
   for (size_t i = 0; i < p + n; i++) {
     r->low[i] = (double)INFINITY;
     r->high[i] = -(double)INFINITY;
@@ -414,6 +426,7 @@ static void observe(replay* r, size_t k) {
                                     .worker = r->wants_worker ? &r->worker : NULL};
   for (size_t i = 0; i < n; i++) {
     const yoke_tap* tap = &group->taps[i];
+    // what the coupling saw: raw value times gain plus offset
     r->sample[i] = r->columns[tap->from][k] * tap->gain + tap->offset;
   }
   for (size_t i = 0; i < r->setup->n_probes; i++) {
@@ -443,6 +456,8 @@ static void collect_inputs(replay* r, size_t k) {
       u[about->n_signals + i] = k == 0 ? exogenous[e] : r->g[e];
     }
   }
+
+  // g_k drives the step that begins now: what comes from outside is held
   memcpy(r->g, exogenous, r->cluster->n_exogenous * sizeof *r->g);
 }
 
@@ -453,15 +468,19 @@ static void learn(replay* r, size_t k) {
   if (k == 0) {
     yoke__mpsm_models_start(r->models, r->L, y, r->u, NULL);
   } else {
+    // an alarm throws the models away, as it did in the run
     if (r->has_guard && r->health[r->at_alarms] > r->health_last[r->at_alarms]) {
       yoke__mpsm_models_relearn(r->models);
     }
+    // the models see what they saw in the run, in the same order, so that they end the same
     const yoke_mpsm_passed passed = {.y_last = r->y_last, .u_last = r->u_last, .u = r->u, .y = y};
     (void)yoke__mpsm_models_observe(r->models, &r->bare, &r->worker, &passed);
   }
   memcpy(r->u_last, r->u, r->s * sizeof *r->u);
   memcpy(r->y_last, y, p * sizeof *y);
   const double error = r->models->error;
+
+  // mean and largest error after the time of learning
   if (k > 0 && (double)k * r->setup->interval >= r->t_learning && yoke__is_finite(error)) {
     r->out->error_mean += error;
     r->out->error_max = fmax(r->out->error_max, error);
@@ -481,6 +500,7 @@ static void give(replay* r) {
 }
 
 static yoke_mpsm_phase phase_of(const replay* r) {
+  // every exchange raises one counter, that of its phase
   for (int i = 0; i < YOKE_MPSM_N_PHASES; i++) {
     if (r->health[r->at_phase + (size_t)i] > r->health_last[r->at_phase + (size_t)i]) {
       return (yoke_mpsm_phase)i;
@@ -499,6 +519,9 @@ static double held_share(replay* r, double t, yoke_mpsm_phase phase) {
     r->is_fallen = false;
     r->t_back = t;
   }
+
+  // from the return on models take over along w, the switching function: share 1 - w(t / t_switch);
+  // the tolerance is for the round-off of t
   const double since = t - r->t_back;
   return since < r->t_switch - 1e-6 * r->setup->interval
              ? 1 - yoke__mpsm_switch(since / r->t_switch)
@@ -514,10 +537,13 @@ static void take_models(replay* r) {
     const yoke_jacobian_discrete* from = &r->models->members[k].jacobian;
     const size_t n = m->served.n, s = m->served.m;
     memcpy(m->served.Sy, from->Sy, n * n * sizeof(double));
+    // columns of the signals only: what comes from outside moves the
+    // cluster, but does not feed back
     for (size_t i = 0; i < n; i++) {
       memcpy(m->served.S0 + i * s, from->S0 + i * from->m, s * sizeof(double));
       memcpy(m->served.S1 + i * s, from->S1 + i * from->m, s * sizeof(double));
     }
+    // A = [Sy, S0; 0, 0], B = [S1; I]: see take_identified
     const size_t N = n + s;
     for (size_t i = 0; i < n && !m->is_own; i++) {
       memcpy(m->A + i * N, m->served.Sy + i * n, n * sizeof(double));
@@ -548,6 +574,8 @@ static yoke_stability_case case_of(const replay* r, yoke_mpsm_phase phase, doubl
 static yoke_status lay_matrices(replay* r, size_t n) {
   yoke_stability_run* out = r->out;
   const size_t wanted = out->n_rows - 1 - out->first;
+
+  // n x n numbers per step have to fit into MAX_BYTES; if not all do, the last steps are kept
   r->room = MAX_BYTES / (n * n * sizeof(double));
   r->room = r->room < wanted ? r->room : wanted;
   out->size = n;
@@ -565,6 +593,8 @@ static yoke_status lay_matrices(replay* r, size_t n) {
 static yoke_status add_step(replay* r, size_t k, yoke_mpsm_phase phase, double held) {
   yoke_stability_run* out = r->out;
   yoke_stability* s = NULL;
+
+  // in a fallback the models rest, and the step is judged with those of the one before
   if (phase != YOKE_MPSM_SIGNAL || out->n_steps == 0) {
     take_models(r);
   }
@@ -590,6 +620,9 @@ static yoke_status add_step(replay* r, size_t k, yoke_mpsm_phase phase, double h
 static yoke_status replay_rows(replay* r) {
   yoke_stability_run* out = r->out;
   const double H = r->setup->interval;
+
+  // the first step after learning and switching; the tolerance keeps a whole number of
+  // intervals from being rounded up
   out->first = (size_t)fmax(ceil((r->t_learning + r->t_switch) / H - 1e-6), 1);
   r->t_back = r->t_learning;
   if (out->n_rows < out->first + 2) {
@@ -601,6 +634,8 @@ static yoke_status replay_rows(replay* r) {
   }
   const size_t first = out->first;
   for (size_t k = 0; k < out->n_rows; k++) {
+    // in the order of the run: the inputs of a step are made from the models
+    // that its first row has changed
     observe(r, k);
     learn(r, k);
     give(r);
@@ -629,6 +664,8 @@ static void scale_states(const replay* r, size_t k, double scale[]) {
   const size_t first_u = r->cluster->n_outputs + r->members[k].about->first_signal;
   for (size_t j = 0; j < unit->n_states; j++) {
     double size = (double)INFINITY;
+    // |c| x of a state x of size range / |c| is the range of the output; the
+    // output that shows it best counts
     for (size_t i = 0; i < unit->n_outputs; i++) {
       const double c = fabs(unit->C[i * unit->n_states + j]);
       size = c > 0 ? fmin(size, range(r, first + i) / c) : size;
@@ -649,6 +686,8 @@ static void fill_scale(replay* r) {
     scale_states(r, k, r->scale + at);
     at += r->parts[k].n_states;
   }
+
+  // y, u and what comes from outside, coupling errors, two blocks of corrections
   for (size_t block = 0; block < 6; block++) {
     const bool is_output = block == 0 || block > 3;
     for (size_t i = 0; i < (is_output ? p : s) && at < r->out->size; i++) {
@@ -666,8 +705,11 @@ static yoke_status judge(replay* r) {
   const size_t n = out->size;
   fill_scale(r);
   for (size_t i = 0; i < out->n_steps; i++) {
+    // the radius of a single step says nothing about their product; it is for the eye
     YOKE_TRY(yoke__spectral_radius(n, r->matrices + i * n * n, &out->radii[i]));
   }
+
+  // beta(1), the largest norm of a single step
   YOKE_TRY(yoke__stability_bohl(n, r->matrices, out->n_steps, 1, r->scale, &out->largest));
   out->is_below = true;
   for (size_t i = 0; i < YOKE_RUN_N_LENGTHS && lengths[i] <= out->n_steps; i++) {
@@ -676,6 +718,7 @@ static yoke_status judge(replay* r) {
     out->n_lengths++;
     YOKE_TRY(
         yoke__stability_bohl(n, r->matrices, out->n_steps, lengths[i], r->scale, &out->values[i]));
+    // one K with beta(K) < 1 is enough for stability, whatever shorter windows do
     const bool is_below = out->values[i] < 1;
     out->contracts_after = is_below && !out->is_stable ? lengths[i] : out->contracts_after;
     out->is_stable = out->is_stable || is_below;
