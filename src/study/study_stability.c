@@ -804,7 +804,7 @@ static yoke_status radius_of(const yoke_stability_case* c, double* radius, bool*
   *is_order_left = false;
   const yoke_status opened = yoke__stability_open(c, &self);
 
-  // I - D L or the models cannot be solved: no finite step, the radius is infinite
+  // the models joined to a cluster give no finite numbers: there is no step to judge
   if (opened == YOKE_DIVERGED) {
     return YOKE_OK;
   }
