@@ -1,5 +1,5 @@
-// Fixed-step integrators for units. Every one does bounded work, takes no heap and keeps nothing
-// between calls.
+// Integrators for units: single steps of fixed length, and steps with an estimate of their error.
+// Every one does bounded work, takes no heap and keeps nothing between calls.
 //
 // First order:   x' = f(t, x)
 // Second order:  q' = v,  v' = a(t, q, v)
@@ -63,5 +63,26 @@ yoke_status yoke__ode_step2(yoke_ode_method method, yoke_ode_acceleration a, voi
                             yoke_ode_corrector* corrector);
 // At most YOKE_ODE_WORK_SIZE(n).
 size_t yoke__ode_work_size(yoke_ode_method method, size_t n);
+
+// --- ode_pair.c: one step with an estimate of its error, for whoever chooses the step by a
+// tolerance. Order 5, the estimate is of order 4.
+#define YOKE_ODE_PAIR_WORK_SIZE(n) (6 * (n))
+
+typedef struct yoke_ode_pair_step {
+  const double* slope;  // n: f(t, x); that of the step before is slope_end there
+  double* slope_end;    // n: out, f(t + h, x_end), the last evaluation
+  double* error;        // n: out, estimate of the local error
+  double h_lambda;  // out: h times the Lipschitz constant seen; above 3.25 the method is unstable
+} yoke_ode_pair_step;
+
+// x_end: the state at t + h. work: YOKE_ODE_PAIR_WORK_SIZE(n) doubles, contents lost.
+void yoke__ode_pair_step(yoke_ode_rhs f, void* self, double t, double h, size_t n, const double x[],
+                         double x_end[], yoke_ode_pair_step* step, double work[]);
+// The error of a step in units of the tolerance: the root of the mean square of
+// error_i / (tolerance * (|nominal_i| + max(|x_i|, |x_end_i|))). At most 1: accept. NaN stays NaN.
+double yoke__ode_error_size(size_t n, const double error[], const double x[], const double x_end[],
+                            double tolerance, const double nominals[]);
+// What to multiply the length of a step of this error size with for the next one: 0.2 to 5.
+double yoke__ode_step_factor(double error_size);
 
 #endif
