@@ -153,8 +153,9 @@ static void print_obstacles(const json_t* use) {
 static void print_step_use(const json_t* fmu, const json_t* i, bool is_model_exchange) {
   if (is_model_exchange) {
     print_pattern("solver", json_object_get(fmu, "experiment"),
-                  "rk4 with {step@the step of its experiment, {step}}"
-                  "{step!a tenth of the unit's step} (other solvers: euler, trapezoidal, cvode)");
+                  "cvode, or dopri5 where that was not built, with the tolerance "
+                  "{tolerance@{tolerance} of its experiment}{tolerance!1e-6}"
+                  " (fixed steps: rk4, euler, trapezoidal)");
   } else {
     print_pattern("step", i,
                   "{fixed_internal_step?should be a multiple of {fixed_internal_step} s}"

@@ -132,6 +132,8 @@ typedef enum yoke_solver_method {
   YOKE_SOLVER_RK4,
   YOKE_SOLVER_TRAPEZOIDAL,
   YOKE_SOLVER_OTHER,
+  YOKE_SOLVER_DOPRI5,  // from here on with steps that a tolerance chooses
+  YOKE_SOLVER_CVODE,
   YOKE_N_SOLVERS,
 } yoke_solver_method;
 

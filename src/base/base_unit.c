@@ -15,7 +15,8 @@ const char* yoke_solver_text(yoke_solver_method method) {
       [YOKE_SOLVER_UNKNOWN] = "unknown", [YOKE_SOLVER_EXACT] = "exact",
       [YOKE_SOLVER_EULER] = "euler",     [YOKE_SOLVER_SEMI_IMPLICIT_EULER] = "semi-implicit-euler",
       [YOKE_SOLVER_RK4] = "rk4",         [YOKE_SOLVER_TRAPEZOIDAL] = "trapezoidal",
-      [YOKE_SOLVER_OTHER] = "other",
+      [YOKE_SOLVER_OTHER] = "other",     [YOKE_SOLVER_DOPRI5] = "dopri5",
+      [YOKE_SOLVER_CVODE] = "cvode",
   };
   return (unsigned)method < YOKE_N_SOLVERS ? words[method] : words[YOKE_SOLVER_UNKNOWN];
 }

@@ -169,7 +169,7 @@ static void read_internal_step(yoke_reader* reader, const yoke_node* node, void*
 }
 
 // the second list is that of circuit/circuit_solver.h
-static const char* const fmu_methods[] = {"euler", "rk4", "trapezoidal", "cvode", NULL};
+static const char* const fmu_methods[] = {"dopri5", "cvode", "rk4", "euler", "trapezoidal", NULL};
 static const char* const circuit_methods[] = {"trbdf2",  "tr",      "trnp",  "bdf1", "bdf2", "bdf3",
                                               "esdirk3", "esdirk4", "euler", "rk4",  NULL};
 static const char* const formulations[] = {"nodal", "dae", "ode", NULL};

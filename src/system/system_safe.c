@@ -115,7 +115,22 @@ static const char* find_obstacle(const yoke_system* system, char* to, size_t siz
   return NULL;
 }
 
+// Work that is not bounded is for the user to know, not to be refused.
+static void warn_of_solvers(const yoke_system* system, const yoke_sink* sink) {
+  for (size_t i = 0; i < system->n_units; i++) {
+    const yoke_system_unit* unit = &system->units[i];
+    if (unit->unit.info->solver.method == YOKE_SOLVER_CVODE) {
+      yoke__notify(
+          sink, YOKE_WARNING,
+          "unit '%s' is integrated by cvode, whose work in a step is not bounded: in a run "
+          "by the clock use 'solver: dopri5'",
+          unit->name);
+    }
+  }
+}
+
 yoke_status yoke__system_check_pace(const yoke_system* system, const yoke_sink* sink) {
+  warn_of_solvers(system, sink);
   char text[256];
   const char* why = find_obstacle(system, text, sizeof text);
   if (why != NULL) {

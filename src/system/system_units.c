@@ -250,6 +250,7 @@ yoke_status yoke__system_file_settings(yoke_system* system, const yoke_system_un
       .solver = source->solver.method,
       .solver_step = source->solver.step,
       .solver_tolerance = source->solver.tolerance,
+      .is_paced = system->scenario->pacing.is_given,
       .solver_formulation = source->solver.formulation,
       .solver_iterations = (int)source->solver.iterations,
       .netlist = source->type == system->scenario->netlist_path ? system->scenario->netlist : NULL,

@@ -468,7 +468,7 @@ yoke_solver_method yoke__unit_solver(const yoke_unit* unit, double call_step, do
     method = item >= 0 && item < YOKE_MAX_CHOICES ? solver->methods[item] : YOKE_SOLVER_UNKNOWN;
   }
   const int64_t n_parts = whole_of(unit, solver->parts, 1);
-  const bool has_parts = method > YOKE_SOLVER_EXACT && n_parts >= 1;
+  const bool has_parts = method > YOKE_SOLVER_EXACT && method < YOKE_SOLVER_DOPRI5 && n_parts >= 1;
   *step = method == YOKE_SOLVER_EXACT ? 0
           : solver->step > 0          ? solver->step
           : has_parts                 ? call_step / (double)n_parts

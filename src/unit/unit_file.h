@@ -23,9 +23,12 @@ typedef struct yoke_unit_file_settings {
   yoke_place place;     // of the path in the system file
   yoke_place model_place;
   yoke_unit_interface interface_type;
-  const char* solver;       // model exchange: "rk4" (default), "euler", "trapezoidal", "cvode"
-  double solver_step;       // [s]; 0: the experiment's step, else the unit's step / 10
-  double solver_tolerance;  // cvode; 0: the experiment's, else 1e-6
+  const char*
+      solver;  // model exchange: "dopri5", "cvode", "rk4", "euler", "trapezoidal"; NULL: chosen by the unit
+  double
+      solver_step;  // [s]; of a fixed step 0: the experiment's step, else the unit's step / 10; else the longest step
+  double solver_tolerance;  // dopri5, cvode; 0: the experiment's, else 1e-6
+  bool is_paced;            // the run follows the clock: the default solver does bounded work
   // circuits: `solver` is one of their methods, `solver_step` 0 means that of the netlist
   const char* solver_formulation;  // NULL: that of the netlist, else "nodal"
   const struct yoke_netlist*

@@ -57,12 +57,13 @@ v1 in 0 dc 1
 .tran 10u 1m uic
 .end
 END
+# the solver by name: SUNDIALS 6 itself crashes where memory for its logger is refused
 cat >mixed.yaml <<END
 yoke: 1
 time: {stop: 0.01, step: 1e-3}
 trust: {status: false}
 units:
-  tank: {fmu: $fmus/dahlquist2.fmu}
+  tank: {fmu: $fmus/dahlquist2.fmu, solver: dopri5}
   net: {circuit: filter.cir}
 END
 

@@ -168,7 +168,8 @@ static void test_units(void** state) {
                                                  "trnp, bdf1, bdf2, bdf3, esdirk3, esdirk4, euler "
                                                  "or rk4, found the text 'cvode'"},
       {"  b: {solver: {method: bdf2}, fmu: x.fmu}\n",
-       "5:24: error: 'method': expected euler, rk4, trapezoidal or cvode, found the text 'bdf2'"},
+       "5:24: error: 'method': expected dopri5, cvode, rk4, euler or trapezoidal, found the text "
+       "'bdf2'"},
       {"  b: {fmu: x.fmu, solver: {iterations: 3}}\n",
        "5:28: error: unit 'b': 'iterations' is for circuits"},
       {"  b: {circuit: x.cir, solver: {iterations: 0}}\n",

@@ -62,54 +62,56 @@ static int roots(void* self, double t, const double x[], double z[]) {
 
 #define COMPANION "yoke-cvode.so"
 
-// a shortage says nothing about the file
-static bool is_shortage(int code, const yoke_sink* sink) {
-  const yoke_status status = yoke__status_of_errno(code);
-  if (!yoke__status_is_shortage(status)) {
-    return false;
-  }
-  yoke_fail(sink, status, "solver 'cvode' cannot be loaded: %s", yoke__errno_text(code));
-  return true;
-}
-
-// the first of the usual places that has it; $ORIGIN is where this code lies, the linker fills it in
-static void* find_library(const yoke_sink* sink) {
+// The first of the usual places that has it; $ORIGIN is where this code lies, the linker fills it in. *is_absent: none of
+// them has such a file. A shortage says nothing about the file.
+static yoke_status find_library(void** library, bool* is_absent, const yoke_sink* sink) {
   static const char* const places[] = {"$ORIGIN/" COMPANION, "$ORIGIN/../libexec/yoke/" COMPANION,
                                        "$ORIGIN/../../libexec/yoke/" COMPANION};
-  const char* wanted = getenv("YOKE_CVODE");
-  if (wanted != NULL && wanted[0] != '\0') {
-    errno = 0;
-    void* library = dlopen(wanted, RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL && !is_shortage(errno, sink)) {
-      yoke_fail(sink, YOKE_BAD_INPUT, "solver 'cvode': YOKE_CVODE leads nowhere: %s", dlerror());
-    }
-    return library;
-  }
+  const char* own = getenv("YOKE_CVODE");
+  const bool has_own = own != NULL && own[0] != '\0';
+  const size_t n = has_own ? 1 : sizeof places / sizeof places[0];
   const char* fault = NULL;
-  for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+  for (size_t i = 0; i < n; i++) {
     errno = 0;
-    void* library = dlopen(places[i], RTLD_NOW | RTLD_LOCAL);
-    if (library != NULL || is_shortage(errno, sink)) {
-      return library;
+    *library = dlopen(has_own ? own : places[i], RTLD_NOW | RTLD_LOCAL);
+    const int code = errno;
+    const yoke_status status = yoke__status_of_errno(code);
+    if (*library != NULL) {
+      return YOKE_OK;
+    }
+    if (yoke__status_is_shortage(status)) {
+      return yoke_fail(sink, status, "solver 'cvode' cannot be loaded: %s", yoke__errno_text(code));
     }
     // a file that is there but cannot be loaded says what it lacks; one that is not there has nothing to say
     const char* text = dlerror();
-    fault = text != NULL && strstr(text, COMPANION ": cannot open") == NULL ? text : fault;
+    const bool is_there = text != NULL && strstr(text, COMPANION ": cannot open") == NULL;
+    fault = is_there || has_own ? text : fault;
   }
-  yoke_fail(
+  *is_absent = fault == NULL;
+  if (has_own) {
+    return yoke_fail(sink, YOKE_BAD_INPUT, "solver 'cvode': YOKE_CVODE leads nowhere: %s", fault);
+  }
+  return yoke_fail(
       sink, YOKE_BAD_INPUT,
       "solver 'cvode' needs " COMPANION ", which %s%s; it is built where SUNDIALS is installed "
       "(Debian package libsundials-dev)",
       fault == NULL ? "was not found beside the program or in libexec/yoke" : "cannot be loaded: ",
       fault == NULL ? "" : fault);
-  return NULL;
 }
 
-static yoke_status load(struct fmu_cvode* c, const yoke_sink* sink) {
-  c->library = find_library(sink);
-  if (c->library == NULL) {
-    return YOKE_BAD_INPUT;
+bool yoke__fmu_cvode_is_there(void) {
+  YOKE_CATCH(why);
+  void* library = NULL;
+  bool is_absent = false;
+  const bool is_there = find_library(&library, &is_absent, &why.sink) >= 0;
+  if (is_there) {
+    dlclose(library);
   }
+  return is_there;
+}
+
+static yoke_status load(struct fmu_cvode* c, bool* is_absent, const yoke_sink* sink) {
+  YOKE_TRY(find_library(&c->library, is_absent, sink));
   c->api = dlsym(c->library, YOKE_CVODE_SYMBOL);
   if (c->api == NULL || c->api->version != YOKE_CVODE_VERSION) {
     return yoke_fail(sink, YOKE_BAD_INPUT,
@@ -118,35 +120,34 @@ static yoke_status load(struct fmu_cvode* c, const yoke_sink* sink) {
   return YOKE_OK;
 }
 
-yoke_status yoke__fmu_cvode_open(fmu* f, const yoke_sink* sink) {
-  fmu_solver* s = f->solver;
-  const yoke_fmi_experiment* e = &f->description->experiment;
+yoke_status yoke__fmu_cvode_load(fmu* f, bool* is_absent, const yoke_sink* sink) {
   struct fmu_cvode* c = yoke__arena_take(&f->arena, sizeof *c);
   YOKE_TRY_MEMORY(c);
-  s->cvode = c;
   c->why.sink = (yoke_sink){yoke__caught_receive, &c->why};
   c->is_forgotten = true;
-  YOKE_TRY(load(c, sink));
-  for (size_t i = 0; i < s->n_x; i++) {
-    s->nominals[i] = 1;
+  *is_absent = false;
+  const yoke_status status = load(c, is_absent, sink);
+  if (status < 0 && c->library != NULL) {
+    dlclose(c->library);
   }
-  const double wanted = f->file->settings.solver_tolerance;
+  f->solver->cvode = status < 0 ? NULL : c;
+  return status;
+}
+
+yoke_status yoke__fmu_cvode_open(fmu* f, const yoke_sink* sink) {
+  fmu_solver* s = f->solver;
+  struct fmu_cvode* c = s->cvode;
   const yoke_cvode_problem problem = {
       .self = f,
       .n_x = s->n_x,
       .n_z = s->n_z,
       .rhs = right_side,
       .roots = roots,
-      .tolerance = wanted > 0                             ? wanted
-                   : e->has_tolerance && e->tolerance > 0 ? e->tolerance
-                                                          : 1e-6,
+      .tolerance = s->tolerance,
       .nominals = s->nominals,
   };
-  c->solver = c->api->open(&problem, &c->why.sink);
-  if (c->solver == NULL) {
-    return yoke_fail(sink, YOKE_UNIT_FAILED, "CVODE does not start: %s", c->why.text);
-  }
-  return YOKE_OK;
+  const yoke_status status = c->api->open(&problem, &c->solver, &c->why.sink);
+  return status < 0 ? yoke_fail(sink, status, "CVODE does not start: %s", c->why.text) : YOKE_OK;
 }
 
 void yoke__fmu_cvode_close(fmu* f) {
@@ -196,7 +197,7 @@ static yoke_status run_to(fmu* f, double* tau, double stop, int64_t* n_steps, bo
     }
     const double t_stop = (s->t_step - c->t_origin) + stop;
     double t = 0;
-    outcome = c->api->advance(c->solver, t_stop, &t, s->x, &c->why.sink);
+    outcome = c->api->advance(c->solver, t_stop, s->longest, &t, s->x, &c->why.sink);
     if (outcome == YOKE_CVODE_FAILED) {
       return fail(f);
     }

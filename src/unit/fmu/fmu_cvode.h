@@ -1,5 +1,5 @@
-// What lies between Yoke and its companion `yoke-cvode.so`, which holds CVODE of SUNDIALS: loaded only if a system file asks for
-// `solver: cvode`, so that nobody else needs SUNDIALS. The companion exports one object, `yoke_cvode`.
+// What lies between Yoke and its companion `yoke-cvode.so`, which holds CVODE of SUNDIALS: loaded for model exchange FMUs
+// only, by default or with `solver: cvode`, so that nobody else needs SUNDIALS. The companion exports one object, `yoke_cvode`.
 //
 // Rules: times are relative to an origin of the caller's choice. All calls come from one thread. The companion takes heap, also
 // inside `advance`.
@@ -10,7 +10,7 @@
 
 #include "yoke/message.h"
 
-#define YOKE_CVODE_VERSION 2  // of this interface
+#define YOKE_CVODE_VERSION 3  // of this interface
 #define YOKE_CVODE_SYMBOL  "yoke_cvode"
 
 // x' = f(t, x) with root functions z(t, x). Both return 0, 1 for "not here, try a shorter step", -1 for "give up".
@@ -34,12 +34,12 @@ typedef enum yoke_cvode_outcome {
 typedef struct yoke_cvode_api {
   int version;           // YOKE_CVODE_VERSION
   const char* sundials;  // version of the library
-  // NULL on failure, and the sink got the reason. The problem is copied, what it points to is not.
-  void* (*open)(const yoke_cvode_problem* problem, const yoke_sink* sink);
+  // On failure the sink gets the reason. The problem is copied, what it points to is not.
+  yoke_status (*open)(const yoke_cvode_problem* problem, void** solver, const yoke_sink* sink);
   // Forgets the past and starts at t with x.
   yoke_cvode_outcome (*restart)(void* solver, double t, const double x[], const yoke_sink* sink);
-  // One internal step, not beyond t_stop. t and x: where it ended.
-  yoke_cvode_outcome (*advance)(void* solver, double t_stop, double* t, double x[],
+  // One internal step of at most `longest`, not beyond t_stop. t and x: where it ended.
+  yoke_cvode_outcome (*advance)(void* solver, double t_stop, double longest, double* t, double x[],
                                 const yoke_sink* sink);
   void (*close)(void* solver);
 } yoke_cvode_api;

@@ -1,7 +1,8 @@
 // Model exchange: an FMU that gives derivatives, as a unit that can be stepped. See docs/fmu_model_exchange.md.
 //
 // Here: the operations of the table, and what reaches the FMU when. fmu_me_layout.c lays the memory, fmu_me_step.c integrates
-// and finds events, fmu_me_events.c handles them, fmu_cvode.c is the other solver.
+// and finds events, fmu_me_control.c chooses steps by a tolerance, fmu_me_events.c handles events, fmu_cvode.c is the other
+// solver.
 //
 // Between two steps the FMU is in continuous-time mode at the end of the last one. There it takes new values of continuous
 // inputs at any time and computes outputs from them, so outputs may be read again with new inputs (`refresh`). Discrete
@@ -190,11 +191,12 @@ static yoke_status begin(fmu* f, double t, double h) {
   fmu_solver* s = f->solver;
   s->t_step = t;
   s->h = h;
-  s->n_events = 0;
+  s->n_events = s->n_trials = s->n_taken = 0;
+  s->h_lambda_sum = 0;
   s->failure = YOKE_OK;
+  s->has_slope = false;  // inputs may have jumped
   YOKE_TRY(yoke__fmu_me_plan(f, h));
-  const double internal = h / (double)s->n_internal;
-  s->tolerance_s = 4 * DBL_EPSILON * fabs(t) + fmin(1e-12, 1e-9 * internal);
+  s->tolerance_s = 4 * DBL_EPSILON * fabs(t) + fmin(1e-12, 1e-9 * s->longest);
   // the FMU may stand a rounding further than the caller's t, and no time may be told that lies before an event
   const double ahead = s->now->t_now - t;
   s->t_floor = ahead > 0 && ahead <= s->tolerance_s ? s->now->t_now : t;
@@ -233,7 +235,7 @@ static yoke_status advance(fmu* f, double t, double h) {
     return yoke__fmu_me_fail(f, YOKE_UNIT_FAILED, "the FMU asked to end the simulation before");
   }
   YOKE_TRY(begin(f, t, h));
-  YOKE_TRY(s->cvode != NULL ? yoke__fmu_me_run_cvode(f) : yoke__fmu_me_run_fixed(f));
+  YOKE_TRY(s->cvode != NULL ? yoke__fmu_me_run_cvode(f) : yoke__fmu_me_run_own(f));
   end(f);
   return YOKE_OK;
 }
@@ -256,8 +258,7 @@ static yoke_status step(void* self, double t, double h, yoke_step_result* result
 yoke_status yoke__fmu_open_me(fmu* f, const yoke_sink* sink) {
   f->solver = yoke__arena_take(&f->arena, sizeof *f->solver);
   yoke_status status = f->solver == NULL ? YOKE_NO_MEMORY : yoke__fmu_me_lay_out(f, sink);
-  // without states there is nothing to integrate, and events are found by time steps
-  if (status >= 0 && f->solver->cvode_wanted && f->solver->n_x > 0) {
+  if (status >= 0 && f->solver->cvode != NULL) {
     status = yoke__fmu_cvode_open(f, sink);
   }
   return status;

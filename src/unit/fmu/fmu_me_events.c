@@ -105,6 +105,7 @@ yoke_status yoke__fmu_me_event(fmu* f, double t) {
   fmu_event event;
   YOKE_TRY(settle(f, &event));
   s->flags |= YOKE_STEP_EVENT_NEEDED;
+  s->has_slope = false;
   yoke__fmu_cvode_forget(f);
   return leave(f, &event);
 }

@@ -1,4 +1,4 @@
-// Model exchange: one step of the unit, in fixed internal steps that are cut at events.
+// Model exchange: one step of the unit, in fixed internal steps, or in those that a tolerance allows, cut at events.
 //
 //   x' = f(t, x, u(t)),   u(t_step + tau) = u0 + u1 tau + u2 tau^2/2 + u3 tau^3/6
 //   event where an indicator z_i(t, x, u) changes between z_i > 0 and z_i <= 0
@@ -140,11 +140,13 @@ static void right_side(void* self, double tau, const double x[], double dx[]) {
   }
 }
 
-// x: one step of the method from x_start; the FMU stands at its end. z receives the indicators there.
-static yoke_status integrate(fmu* f, double tau, double length, double z[]) {
+yoke_status yoke__fmu_me_integrate(fmu* f, double tau, double length, double z[]) {
   fmu_solver* s = f->solver;
   yoke_status status = YOKE_OK;
-  if (s->n_x > 0) {
+  if (s->kind == FMU_DOPRI5) {
+    s->pair.slope = s->slope;
+    yoke__ode_pair_step(right_side, f, tau, length, s->n_x, s->x_start, s->x, &s->pair, s->work);
+  } else if (s->n_x > 0) {
     memcpy(s->x, s->x_start, s->n_x * sizeof *s->x);
     status =
         yoke__ode_step(s->method, right_side, f, tau, length, s->n_x, s->x, s->work, &s->corrector);
@@ -202,7 +204,7 @@ static yoke_status locate(fmu* f, double tau, double* length) {
     const double margin = 0.5 * s->tolerance_s;
     double trial = i % 3 == 2 ? 0.5 * (b.low + b.high) : guess(s, &b);
     trial = fmin(fmax(trial, b.low + margin), b.high - margin);
-    YOKE_TRY(integrate(f, tau, trial, s->z));
+    YOKE_TRY(yoke__fmu_me_integrate(f, tau, trial, s->z));
     if (yoke__fmu_me_is_crossed(s, s->z)) {
       memcpy(s->z_high, s->z, s->n_z * sizeof *s->z);
       b.high = trial;
@@ -218,10 +220,10 @@ static yoke_status locate(fmu* f, double tau, double* length) {
     }
   }
   *length = b.high;
-  return integrate(f, tau, b.high, s->z);
+  return yoke__fmu_me_integrate(f, tau, b.high, s->z);
 }
 
-// From tau to *stop, or to the first crossing before it.
+// From tau to *stop, or to the first crossing before it, or as far as one step within the tolerance reaches.
 static yoke_status advance(fmu* f, double tau, double* stop, bool* is_crossed) {
   fmu_solver* s = f->solver;
   if (s->n_x > 0) {
@@ -230,15 +232,21 @@ static yoke_status advance(fmu* f, double tau, double* stop, bool* is_crossed) {
   if (s->n_z > 0) {
     memcpy(s->z_low, s->z, s->n_z * sizeof *s->z);
   }
-  double length = *stop - tau;
-  YOKE_TRY(integrate(f, tau, length, s->z));
+  const double whole = *stop - tau;
+  double length = whole;
+  YOKE_TRY(s->kind == FMU_DOPRI5 ? yoke__fmu_me_integrate_within(f, tau, &length)
+                                 : yoke__fmu_me_integrate(f, tau, length, s->z));
   *is_crossed = yoke__fmu_me_is_crossed(s, s->z);
-  if (!*is_crossed) {
-    return YOKE_OK;
+  if (*is_crossed) {
+    memcpy(s->z_high, s->z, s->n_z * sizeof *s->z);
+    YOKE_TRY(locate(f, tau, &length));
+  } else {
+    // the last slope of this step is the first of the next
+    double* slope = s->slope;
+    s->slope = s->pair.slope_end;
+    s->pair.slope_end = slope;
   }
-  memcpy(s->z_high, s->z, s->n_z * sizeof *s->z);
-  YOKE_TRY(locate(f, tau, &length));
-  *stop = tau + length;
+  *stop = length == whole ? *stop : tau + length;
   return YOKE_OK;
 }
 
@@ -306,12 +314,20 @@ yoke_status yoke__fmu_me_plan(fmu* f, double h) {
   if (h == s->h_counted) {
     return YOKE_OK;
   }
-  YOKE_TRY(count_internal(f, h, &s->n_internal));
+  if (s->kind == FMU_FIXED) {
+    YOKE_TRY(count_internal(f, h, &s->n_internal));
+    s->longest = h / (double)s->n_internal;
+  } else {
+    // two crossings within one internal step are not seen: with indicators steps are no longer than fixed ones would be
+    const double wanted = f->file->settings.solver_step;
+    s->n_internal = 1;
+    s->longest = wanted > 0 ? fmin(wanted, h) : s->n_z > 0 ? h / 10 : h;
+  }
   s->h_counted = h;
   return YOKE_OK;
 }
 
-yoke_status yoke__fmu_me_run_fixed(fmu* f) {
+yoke_status yoke__fmu_me_run_own(fmu* f) {
   fmu_solver* s = f->solver;
   double tau = 0;
   const double n = (double)s->n_internal;

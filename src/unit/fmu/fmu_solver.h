@@ -16,7 +16,9 @@ enum {
   FMU_MAX_EVENTS = 10000,      // in one step of the unit
   FMU_MAX_UPDATES = 100,       // of the discrete states at one event
   FMU_MAX_INTERNAL = 1000000,  // internal steps in one step of the unit
-  FMU_N_SLOPES = 3,            // derivatives of the inputs that are used
+  FMU_MAX_TRIALS =
+      10000,  // dopri5: internal steps in one step of the unit, refused ones too; four more per event
+  FMU_N_SLOPES = 3,  // derivatives of the inputs that are used
 };
 
 // A variable that may change at events only (discrete inputs, tunable parameters): kept until the next step begins.
@@ -30,6 +32,7 @@ typedef struct fmu_latch {
 typedef struct fmu_solver_state {
   double t_now;   // time as the FMU knows it
   double t_next;  // of the next time event, if there is one
+  double wanted;  // dopri5: length of the next internal step [s]; 0: nothing is known yet
   bool has_next;
   bool is_over;        // the FMU asked to end the simulation
   bool is_restarting;  // a state event was just handled
@@ -40,9 +43,14 @@ typedef struct fmu_solver_state {
 // of a latch: never set, set and known to the FMU, waiting
 enum { FMU_UNKNOWN, FMU_KNOWN, FMU_PENDING };
 
+// Fixed steps by a method of src/ode, or steps that are chosen by a tolerance.
+typedef enum fmu_solver_kind { FMU_FIXED, FMU_DOPRI5, FMU_CVODE } fmu_solver_kind;
+
 typedef struct fmu_solver {
   size_t n_x, n_z;
-  yoke_ode_method method;
+  fmu_solver_kind kind;
+  yoke_ode_method method;  // of fixed steps
+  double tolerance;        // of the others, relative
   bool is_counting_steps;  // the FMU wants to hear of every internal step
 
   // inputs
@@ -60,6 +68,7 @@ typedef struct fmu_solver {
   double* z;                   // n_z: indicators at t_now, to find the first crossing
   double* u;                   // n_u: inputs at the start of the step, afterwards those at its end
   double* slopes;              // FMU_N_SLOPES * n_u: their derivatives at the start of the step
+  double* nominals;            // n_x: usual sizes of the states
   unsigned char* is_above;     // n_z: z > 0 after the last event or internal step
   unsigned char* latch_marks;  // n_latches
   unsigned char* latched;      // values of the latches
@@ -69,8 +78,14 @@ typedef struct fmu_solver {
   double* work;            // of the integrator
   double* u_now;           // n_u
   double *z_low, *z_high;  // n_z: both ends of the interval that holds a crossing
-  double* nominals;        // n_x
   yoke_ode_corrector corrector;
+
+  // dopri5
+  yoke_ode_pair_step pair;    // slope_end and error: n_x each
+  double* slope;              // n_x: at the start of the internal step
+  bool has_slope;             // it is known
+  int64_t n_trials, n_taken;  // in the step at hand: all, and those within the tolerance
+  double h_lambda_sum;        // of the latter
 
   // the step at hand
   double t_step, h;
@@ -81,13 +96,16 @@ typedef struct fmu_solver {
   yoke_status failure;  // of a call inside the right-hand side
   double h_counted;     // the last step's length and its number of internal steps
   int64_t n_internal;
+  double longest;  // internal step that the tolerance may choose [s]
 
-  bool cvode_wanted;
-  struct fmu_cvode* cvode;  // NULL: fixed steps
+  struct fmu_cvode* cvode;  // NULL: another solver
 } fmu_solver;
 
 // --- fmu_me_layout.c: solver and sizes from the settings, the description and the instance.
 yoke_status yoke__fmu_me_lay_out(fmu* f, const yoke_sink* sink);
+// For the description of the unit. s: NULL while there is none, or in another process.
+yoke_solver_method yoke__fmu_me_method(const yoke_unit_file_settings* settings,
+                                       const fmu_solver* s);
 
 // --- fmu_me_step.c
 // Time, inputs and states of the FMU at tau of this step.
@@ -107,10 +125,16 @@ yoke_status yoke__fmu_me_complete(fmu* f, bool* is_event);
 // Failure with a text in f->message.
 yoke_status yoke__fmu_me_fail(fmu* f, yoke_status status, const char* format, ...)
     YOKE_PRINTF(3, 4);
-// Number of internal steps in a step of h seconds.
+// Number of internal steps in a step of h seconds, or the longest of them.
 yoke_status yoke__fmu_me_plan(fmu* f, double h);
-// The whole step in fixed internal steps.
-yoke_status yoke__fmu_me_run_fixed(fmu* f);
+// The whole step in fixed internal steps or in those of dopri5.
+yoke_status yoke__fmu_me_run_own(fmu* f);
+// One step of the method from x_start to x; the FMU stands at its end. z receives the indicators there.
+yoke_status yoke__fmu_me_integrate(fmu* f, double tau, double length, double z[]);
+
+// --- fmu_me_control.c
+// The same for dopri5, of *length or as much of it as the tolerance allows.
+yoke_status yoke__fmu_me_integrate_within(fmu* f, double tau, double* length);
 
 // --- fmu_me_events.c
 // After initialisation the FMU is in event mode: settles and goes over to continuous time.
@@ -121,6 +145,10 @@ yoke_status yoke__fmu_me_event(fmu* f, double t);
 void yoke__fmu_me_state_name(const fmu* f, size_t state, char* to, size_t size);
 
 // --- fmu_cvode.c
+// Can the companion library be loaded?
+bool yoke__fmu_cvode_is_there(void);
+// Loads the companion library; without it f->solver->cvode stays NULL. *is_absent: it was not built.
+yoke_status yoke__fmu_cvode_load(fmu* f, bool* is_absent, const yoke_sink* sink);
 yoke_status yoke__fmu_cvode_open(fmu* f, const yoke_sink* sink);
 void yoke__fmu_cvode_close(fmu* f);
 yoke_status yoke__fmu_me_run_cvode(fmu* f);

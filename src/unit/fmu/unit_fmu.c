@@ -157,13 +157,14 @@ static yoke_status open_parts(fmu* f, const yoke_sink* sink) {
 }
 
 // The solver: ours around model exchange; else what the system file says, then our own export, then FMI 3.0.
-static void describe_solver(const fmu_file* file, yoke_unit_solver* solver) {
+static void describe_solver(const fmu_file* file, const fmu_solver* own, yoke_unit_solver* solver) {
   const yoke_unit_file_settings* s = &file->settings;
   if (file->is_model_exchange) {
-    const char* word = s->solver == NULL ? "rk4" : s->solver;
+    const yoke_solver_method method = yoke__fmu_me_method(s, own);
+    const bool is_fixed = method < YOKE_SOLVER_OTHER && s->call_step > 0;
     *solver = (yoke_unit_solver){
-        .method = yoke__fmu_solver_method(word, strlen(word)),
-        .step = s->call_step > 0 ? s->call_step / yoke__fmu_me_ratio(file, s->call_step) : 0};
+        .method = method,
+        .step = is_fixed ? s->call_step / yoke__fmu_me_ratio(file, s->call_step) : 0};
   } else if (s->has_internal_step) {
     *solver =
         (yoke_unit_solver){.method = s->internal_step > 0 ? YOKE_SOLVER_UNKNOWN : YOKE_SOLVER_EXACT,
@@ -173,11 +174,12 @@ static void describe_solver(const fmu_file* file, yoke_unit_solver* solver) {
   }
 }
 
-static void describe_abilities(const fmu_file* file, yoke_unit_info* info) {
+// own: of the instance; NULL: it is in another process
+static void describe_abilities(const fmu_file* file, const fmu_solver* own, yoke_unit_info* info) {
   const bool is_free = file->is_model_exchange || file->interface_type->can_handle_variable_step;
   info->flags |= is_free ? 0 : YOKE_UNIT_FIXED_STEP;
   info->image_size = file->ops.save == NULL ? 0 : sizeof(fmu_image);
-  describe_solver(file, &info->solver);
+  describe_solver(file, own, &info->solver);
 }
 
 static yoke_status create(const yoke_unit_args* args, void** self, const yoke_sink* sink) {
@@ -216,7 +218,7 @@ static yoke_status create(const yoke_unit_args* args, void** self, const yoke_si
                       "too many possible dependencies: only the first 4 million are looked at");
     f->log.last[0] = '\0';
   }
-  describe_abilities(f->file, &f->layout.info);
+  describe_abilities(f->file, f->solver, &f->layout.info);
   f->args = NULL;
   *self = f;
   return YOKE_OK;
@@ -376,12 +378,18 @@ static void copy_kept(const fmu* f, void* to, const void* from) {
   }
 }
 
-static yoke_status put_state(fmu* f, void* state, const void* kept) {
-  YOKE_TRY(f->version->set_state(f, state));
-  copy_kept(f, f->kept, kept);
+// The past of a solver with variable order is in no image: it begins anew where a state is restored, and where one is saved,
+// so that both runs go on alike.
+static void forget_past(fmu* f) {
   if (f->solver != NULL) {
     yoke__fmu_cvode_forget(f);
   }
+}
+
+static yoke_status put_state(fmu* f, void* state, const void* kept) {
+  YOKE_TRY(f->version->set_state(f, state));
+  copy_kept(f, f->kept, kept);
+  forget_past(f);
   return YOKE_OK;
 }
 
@@ -409,6 +417,7 @@ static yoke_status save(const void* self, void* image, size_t size) {
   }
   copy_kept(f, own.saved->kept, f->kept);
   f->no_set_prior = 0;
+  forget_past(f);
   memcpy(image, &own, sizeof own);
   return YOKE_OK;
 }
@@ -446,6 +455,7 @@ static yoke_status serialise(const void* self, void* bytes, size_t* size) {
     status = f->version->write_state(f, state, (char*)bytes + state_at(f), n);
   }
   f->version->free_state(f, &state);
+  forget_past(f);
   *size = n + f->kept_size;
   return status;
 }
@@ -626,7 +636,7 @@ static yoke_status create_isolated(const yoke_unit_args* args, void** self, cons
   fmu_layout* layout = yoke__arena_take(&file->arena, sizeof *layout);
   YOKE_TRY_MEMORY(layout);
   YOKE_TRY(yoke__fmu_lay_out(file->description, args, &file->arena, layout, sink));
-  describe_abilities(file, &layout->info);
+  describe_abilities(file, NULL, &layout->info);
   const yoke_host_plan plan = {.settings = &file->settings, .info = &layout->info};
   return yoke__host_create(&plan, args, self, sink);
 }

@@ -39,6 +39,7 @@ static void pack_settings(host_pack* pack, yoke_unit_file_settings* s) {
   yoke__host_text(pack, &s->solver);
   HOST_VALUE(pack, s->solver_step);
   HOST_VALUE(pack, s->solver_tolerance);
+  HOST_VALUE(pack, s->is_paced);
   yoke__host_text(pack, &s->solver_formulation);
   HOST_VALUE(pack, s->solver_iterations);
   HOST_VALUE(pack, s->call_step);

@@ -3,6 +3,7 @@
 // Built as `yoke-cvode.so` where SUNDIALS is there. Source: Hindmarsh et al., SUNDIALS: suite of nonlinear and
 // differential/algebraic equation solvers, ACM TOMS 31 (2005).
 #include <math.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +85,18 @@ static void set_tolerances(companion* c) {
   }
 }
 
+// N_VClone of SUNDIALS 6 writes through the result of this operation without a look at it. While a solver is made, a vector
+// that cannot be had leaves through `escape`.
+static _Thread_local jmp_buf* escape;
+
+static N_Vector clone_or_leave(N_Vector from) {
+  const N_Vector vector = N_VClone_Serial(from);
+  if (vector == NULL && escape != NULL) {
+    longjmp(*escape, 1);
+  }
+  return vector;
+}
+
 static int make(companion* c) {
   const sunindextype n = (sunindextype)c->problem.n_x;
   int flag = SUNContext_Create(NO_COMM, &c->context);
@@ -99,6 +112,7 @@ static int make(companion* c) {
   if (c->x == NULL || c->tolerances == NULL || c->matrix == NULL) {
     return CV_MEM_FAIL;
   }
+  c->x->ops->nvclone = c->tolerances->ops->nvclone = clone_or_leave;
   N_VConst(0, c->x);
   set_tolerances(c);
   c->linear = SUNLinSol_Dense(c->x, c->matrix, c->context);
@@ -127,20 +141,34 @@ static yoke_cvode_outcome fail(companion* c, int flag, const yoke_sink* sink) {
   return YOKE_CVODE_FAILED;
 }
 
-static void* open_companion(const yoke_cvode_problem* problem, const yoke_sink* sink) {
+static int make_or_leave(companion* c) {
+  jmp_buf here;
+  escape = &here;
+  const int flag = setjmp(here) == 0 ? make(c) : CV_MEM_FAIL;
+  escape = NULL;
+  return flag;
+}
+
+static yoke_status open_companion(const yoke_cvode_problem* problem, void** out,
+                                  const yoke_sink* sink) {
   companion* c = calloc(1, sizeof *c);
   if (c == NULL) {
-    yoke_fail(sink, YOKE_NO_MEMORY, "out of memory");
-    return NULL;
+    return yoke_fail(sink, YOKE_NO_MEMORY, "out of memory");
   }
   c->problem = *problem;
-  const int flag = make(c);
-  if (flag != 0) {
-    fail(c, flag, sink);
-    close_companion(c);
-    return NULL;
+  const int flag = make_or_leave(c);
+  if (flag == 0) {
+    *out = c;
+    return YOKE_OK;
   }
-  return c;
+  if (flag == CV_ILL_INPUT) {
+    fail(c, flag, sink);
+  } else {
+    yoke_fail(sink, YOKE_NO_MEMORY, "out of memory");
+    c->cvode = NULL;  // half made, SUNDIALS cannot free it
+  }
+  close_companion(c);
+  return flag == CV_ILL_INPUT ? YOKE_UNIT_FAILED : YOKE_NO_MEMORY;
 }
 
 static yoke_cvode_outcome restart(void* solver, double t, const double x[], const yoke_sink* sink) {
@@ -152,11 +180,12 @@ static yoke_cvode_outcome restart(void* solver, double t, const double x[], cons
   return flag != 0 ? fail(c, flag, sink) : YOKE_CVODE_STEP;
 }
 
-static yoke_cvode_outcome advance(void* solver, double t_stop, double* t, double x[],
-                                  const yoke_sink* sink) {
+static yoke_cvode_outcome advance(void* solver, double t_stop, double longest, double* t,
+                                  double x[], const yoke_sink* sink) {
   companion* c = solver;
   c->why[0] = '\0';
   int flag = CVodeSetStopTime(c->cvode, t_stop);
+  flag = flag != CV_SUCCESS ? flag : CVodeSetMaxStep(c->cvode, longest);
   if (flag == CV_SUCCESS) {
     flag = CVode(c->cvode, t_stop, c->x, t, CV_ONE_STEP);
   }
