@@ -25,22 +25,22 @@ static const yoke_option export_options[] = {
      "for a microcontroller: no heap, no library."},
     {"step", "SECONDS", false, YOKE_ARGUMENT_TEXT, NULL,
      "With --c: the length of a step, 1e-5 or 10u. With --fmi: the step of the solver inside the "
-     "FMU of a circuit, of which every call must be a whole number. The default is that of the "
-     "netlist."},
+     "FMU of a circuit; every call must be a whole number of these steps. The default is that of "
+     "the netlist."},
     {"reduce", "TOLERANCE", false, YOKE_ARGUMENT_TEXT, NULL,
      "With --c: drop states as long as the error bound of every output stays below TOLERANCE times "
      "its own gain. For example 1e-3."},
     {"order", "N", false, YOKE_ARGUMENT_TEXT, NULL, "With --c: drop all states but N."},
     {"hold", "ORDER", false, YOKE_ARGUMENT_CHOICE, hold_choices,
-     "With --c: what inputs do during a step: they keep their value (zero, the default) or go "
-     "straight to the next one (first)."},
+     "With --c: inputs during a step: zero-order hold (zero, the default) or linear interpolation "
+     "to the next value (first)."},
     {"float", NULL, false, YOKE_ARGUMENT_TEXT, NULL, "With --c: single precision."},
     {"unit", "NAME", false, YOKE_ARGUMENT_TEXT, NULL,
      "The unit or law of the system file to export, with its settings. Not needed if it has one."},
     {"with", "NAME=VALUE", true, YOKE_ARGUMENT_TEXT, NULL,
-     "Set a parameter (of a netlist: one of its .param lines) or, of a model, also a start value. "
-     "For example --with k=20 or --with \"A=[[0,1],[-1,0]]\". Values are those of system files; "
-     "for a netlist also with suffixes, 4.7k."},
+     "Set a parameter (for a netlist one of its .param lines) or a start value of a model. For "
+     "example --with k=20 or --with \"A=[[0,1],[-1,0]]\". Values are those of system files; for a "
+     "netlist also with suffixes, 4.7k."},
     {"set", "PATH=VALUE", true, YOKE_ARGUMENT_TEXT, NULL, yoke__help_set},
     {"out", "FILE", false, YOKE_ARGUMENT_FILE, NULL,
      "Write to FILE; -o is the same. The default is the name of the model or unit and .fmu, or "
@@ -70,14 +70,12 @@ const yoke_command yoke__command_export = {
     "export",
     "write a model, unit or circuit as an FMU or as C, a system as SSP",
     "Writes a native model, a netlist, or one unit or law of a system file, as a Functional "
-    "Mock-up "
-    "Unit that other tools can run; or a whole system as an SSP archive of such units; or a linear "
-    "circuit as C for a microcontroller. No compiler is "
-    "needed: the FMU contains a prebuilt binary for this kind "
-    "of machine, and the C sources of the model for all others.\n\n"
-    "The same unit always gives the same file, byte by byte. Set SOURCE_DATE_EPOCH to have a date "
-    "in it. The prebuilt binary is looked for beside the program, in ../libexec/yoke and "
-    "../lib/yoke from there, or where YOKE_FMU_RUNTIME says.",
+    "Mock-up Unit that other tools can run; or a whole system as an SSP archive of such units; or "
+    "a linear circuit as C for a microcontroller. No compiler is needed: the FMU contains a "
+    "prebuilt binary for this kind of machine, and the C sources of the model for all "
+    "others.\n\nThe same unit always gives the same file, byte by byte. Set SOURCE_DATE_EPOCH to "
+    "write a date into it. The prebuilt binary is searched beside the program, in ../libexec/yoke "
+    "and ../lib/yoke from there, or in the folder named by YOKE_FMU_RUNTIME.",
     LIST(export_operands),
     LIST(export_options),
     LIST(export_exits),

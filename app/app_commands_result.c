@@ -7,7 +7,7 @@ static const yoke_operand compare_operands[] = {
     {"RESULT", false, YOKE_ARGUMENT_FILE,
      "A CSV file whose first column is time, an HDF5 file of yoke run (results.h5), or a "
      "folder with one of them. MAT files are not read."},
-    {"REFERENCE", false, YOKE_ARGUMENT_FILE, "What it is compared with, in the same form."},
+    {"REFERENCE", false, YOKE_ARGUMENT_FILE, "The reference, in the same form."},
 };
 // in the order of yoke_measure, then ter and frf
 static const char* const compare_measures[] = {"nrmse",     "rmse", "max", "end", "error",
@@ -18,13 +18,12 @@ static const yoke_option compare_options[] = {
      "The default is every column that both files have."},
     {"measure", "LIST", true, YOKE_ARGUMENT_CHOICE, compare_measures,
      "Print these measures. nrmse is the root mean square error divided by the range of the "
-     "reference, "
-     "rmse the same undivided, max the largest absolute difference and when it occurs, end the "
-     "difference at the last common time; the default is these four. error is the mean absolute "
-     "difference divided by the range of the reference, roughness the noise in the difference. ter "
-     "judges the bonds of two "
-     "runs: total energy residual, their ratio, and the error energy against the reference. frf is "
-     "the frequency response from --input to every --signal, with its coherence."},
+     "reference, rmse the same undivided, max the largest absolute difference and when it occurs, "
+     "end the difference at the last common time; the default is these four. error is the mean "
+     "absolute difference divided by the range of the reference, roughness the noise in the "
+     "difference. ter compares the bonds of two runs: their total energy residuals (TER), the "
+     "ratio of these, and the error energy against the reference. frf is the frequency response "
+     "from --input to every --signal, with its coherence."},
     {"input", "NAME", false, YOKE_ARGUMENT_TEXT, NULL,
      "With frf: the signal that drives the system, a column of both files."},
     {"resolution", "HZ", false, YOKE_ARGUMENT_TEXT, NULL,
@@ -45,7 +44,7 @@ static const yoke_exit compare_exits[] = {
 };
 static const yoke_example compare_examples[] = {
     {"yoke compare results/jacobi results/gauss-seidel --measure ter",
-     "Which of two couplings disagrees less about the energy."},
+     "Which of two couplings has the smaller energy residual."},
     {"yoke compare results/crane reference.csv", "All common signals, all measures."},
     {"yoke compare results/crane results/fine --signal 'arm.*' --measure nrmse,max",
      "Two runs, the signals of one unit."},
@@ -79,8 +78,8 @@ static const yoke_operand meter_operands[] = {
 };
 static const yoke_option meter_options[] = {
     {"effort-in", "NAMES", false, YOKE_ARGUMENT_TEXT, NULL,
-     "The column of the effort as its receiver got it, in SI units. Several with commas between "
-     "them make a vector, and so does the name of an array."},
+     "The column of the effort as its receiver got it, in SI units. Several, separated by commas, "
+     "make a vector, and so does the name of an array."},
     {"effort-out", "NAMES", false, YOKE_ARGUMENT_TEXT, NULL, "The effort as its sender gave it."},
     {"flow-in", "NAMES", false, YOKE_ARGUMENT_TEXT, NULL, "The flow as its receiver got it."},
     {"flow-out", "NAMES", false, YOKE_ARGUMENT_TEXT, NULL, "The flow as its sender gave it."},
@@ -91,9 +90,9 @@ static const yoke_option meter_options[] = {
     {"hold", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
      "A row is valid until the next one, as the meter unit takes it. This is the default."},
     {"linear", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
-     "The signals are straight lines between the rows."},
-    {"from", "SECONDS", false, YOKE_ARGUMENT_TEXT, NULL, "Leave out what lies before this time."},
-    {"to", "SECONDS", false, YOKE_ARGUMENT_TEXT, NULL, "Leave out what lies behind this time."},
+     "Interpolate the signals linearly between the rows."},
+    {"from", "SECONDS", false, YOKE_ARGUMENT_TEXT, NULL, "Ignore rows before this time."},
+    {"to", "SECONDS", false, YOKE_ARGUMENT_TEXT, NULL, "Ignore rows after this time."},
     {"out", "DIR", false, YOKE_ARGUMENT_FOLDER, NULL,
      "Write the running values to DIR/meter.csv. The folder is made if it is missing."},
     {"json", NULL, false, YOKE_ARGUMENT_TEXT, NULL, "Print the values as JSON."},
@@ -112,11 +111,10 @@ static const yoke_example meter_examples[] = {
 const yoke_command yoke__command_meter = {
     "meter",
     "measure the total energy residual of recorded signals",
-    "Does on recorded signals what a meter in the system does on line: the power on which the two "
-    "ends of a bond disagree, its magnitude summed up (TER) and relative to the energy that "
-    "passed, "
-    "the shares of flow and effort, and the worst window. From the recorded inputs of a meter it "
-    "gives the same bits.",
+    "Computes from recorded signals what a meter in the system computes during a run: the power "
+    "mismatch between the two ends of a bond. It prints the accumulated magnitude of that mismatch "
+    "(TER), TER relative to the transferred energy, the shares of flow and effort, and the worst "
+    "window. From the recorded inputs of a meter it gives the same bits.",
     LIST(meter_operands),
     LIST(meter_options),
     LIST(meter_exits),
@@ -141,7 +139,7 @@ static const yoke_option report_options[] = {
 };
 static const yoke_exit report_exits[] = {
     {YOKE_EXIT_OK, "The page is written."},
-    {YOKE_EXIT_FAILED, "The page cannot be written, or memory is out."},
+    {YOKE_EXIT_FAILED, "The page cannot be written, or memory ran out."},
     {YOKE_EXIT_USAGE,
      "The command line is wrong, a result is missing or damaged, or the reference has no signal in "
      "common with the result."},

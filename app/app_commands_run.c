@@ -12,40 +12,39 @@ static const char* const trust_words[] = {"auto", "both", "half", "cheap", "none
 static const yoke_option run_options[] = {
     {"set", "PATH=VALUE", true, YOKE_ARGUMENT_TEXT, NULL, yoke__help_set},
     {"realtime", "[=FACTOR]", false, YOKE_ARGUMENT_TEXT, NULL,
-     "Let the clock release the steps: FACTOR simulated seconds per second, 1 if it is left out. "
-     "What happens when a step ends late is said by time.pace in the system file; without it every "
-     "step is computed and late ones are counted."},
+     "Run by the clock: FACTOR simulated seconds per second, 1 if it is left out. time.pace in the "
+     "system file sets what happens when a step ends late; without it every step is computed and "
+     "late ones are counted."},
     {"out", "DIR", false, YOKE_ARGUMENT_FOLDER, NULL,
      "Write the results to DIR, which is made if it is missing. "
      "The default is results/ and the name of the system file without its extension."},
     {"format", "LIST", true, YOKE_ARGUMENT_CHOICE, yoke__format_names,
-     "Formats of the result file. One or several of csv, hdf5 and mat with commas between them. "
-     "The default is what the system file asks for, else csv."},
+     "Formats of the result file. One or several of csv, hdf5 and mat, separated by commas. The "
+     "default is that of the system file, else csv."},
     {"report", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
      "Also write report.html: error bands, plots, the system as a graph, the energy of its bonds, "
-     "step times and settings on one page that needs nothing else."},
+     "step times and settings on one page that loads nothing."},
     {"trust", "MODE", false, YOKE_ARGUMENT_CHOICE, trust_words,
-     "What the result is compared with to find its error: both (half the steps, and another "
-     "coupling method), half, cheap (both, the second with fewer steps), none (the error is then "
-     "estimated from the run itself, if its units are called at least four times per exchange), or "
-     "auto: both, unless that would take more than 60 s of computing time. The results do not "
-     "depend on it. "
-     "The default is what the system file says, else auto."},
+     "How the error of the result is found. both: compare with two more runs, one with half the "
+     "steps and one with another coupling method. half: compare with the first only. cheap: as "
+     "both, the second with fewer steps. none: estimate the error from the run itself, which needs "
+     "units called at least four times per exchange. auto: both, unless that would take more than "
+     "60 s of computing time. The results themselves do not change. The default is that of the "
+     "system file, else auto."},
     {"within", "ERROR", true, YOKE_ARGUMENT_TEXT, NULL,
-     "Look for settings first, as yoke advise does, and run the cheapest one whose error stays "
-     "within this: a share of the movement of all signals such as 1%, or an error of one signal in "
-     "its own unit such as arm.s=2e-3. If none does, the best one is run. May be given several "
-     "times."},
+     "First search for settings, as yoke advise does, then run the cheapest one whose error stays "
+     "within this limit: a share of the movement of all signals such as 1%, or an error of one "
+     "signal in its own unit such as arm.s=2e-3. If none does, run the best one. May be given "
+     "several times."},
     {"pin", "OUT", false, YOKE_ARGUMENT_FILE, NULL,
      "Also write OUT, a copy of the system file with the choices of this run: its --set options, "
-     "and the number of calls of each unit that was left to calls: auto. Only lines that are added "
-     "or changed differ. A run of the copy makes no choice of its own and gives the same results "
-     "to the last bit."},
+     "and the number of calls of each unit with calls: auto. All other lines stay as they are. A "
+     "run of the copy gives the same results to the last bit."},
     {"no-verdict", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
-     "Exit with status 0 also if the result is judged wrong."},
+     "Exit with status 0 even if the result is judged wrong."},
     {"threads", "N", false, YOKE_ARGUMENT_TEXT, NULL,
-     "Step the units on N threads. 0 lets the program choose. "
-     "The numbers do not depend on it: they are the same to the last bit."},
+     "Step the units on N threads. 0 lets the program choose. The results are the same to the last "
+     "bit for any N."},
     {"strict", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
      "Treat warnings about the system file and its FMUs as errors."},
     {"json", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
@@ -63,9 +62,8 @@ static const yoke_exit run_exits[] = {
      "A quality limit that the system file gives was violated, or the result diverged or is judged "
      "wrong (unless --no-verdict or trust: {status: false} in the file). Results are complete; a "
      "stop limit ends the run early."},
-    {YOKE_EXIT_LATE,
-     "A run by the clock missed deadlines beyond its limit, or lost rows of the results. This goes "
-     "before status 3."},
+    {YOKE_EXIT_LATE, "A run by the clock missed deadlines beyond its limit, or lost rows of the "
+                     "results. This status takes precedence over 3."},
     {YOKE_EXIT_INTERRUPTED,
      "The run was interrupted (Ctrl-C). Results up to the last step are complete. A second signal "
      "ends a run that hangs in a unit."},
@@ -77,7 +75,7 @@ static const yoke_example run_examples[] = {
     {"yoke run crane.yaml --report", "The same, with results/crane/report.html to look at."},
     {"yoke run crane.yaml --pin fixed.yaml",
      "The same, with a system file that keeps what was chosen."},
-    {"yoke run crane.yaml --format csv,hdf5 --quiet", "Two formats, nothing on the terminal."},
+    {"yoke run crane.yaml --format csv,hdf5 --quiet", "Two formats, no output on the terminal."},
     {"yoke run crane.yaml --realtime", "One simulated second per second of the clock."},
     {"yoke run engine.fmu --set time.stop=5 --set units.engine.with.mass=120",
      "An FMU on its own; the unit has the name of the file."},
@@ -87,10 +85,9 @@ const yoke_command yoke__command_run = {
     "run",
     "run a system and write its results",
     "Reads the system file, connects its units, runs them together from the start to the stop time "
-    "and writes the signals at every exchange point to results.csv, and what was run and how "
-    "long it took to summary.json.\n\n"
-    "The files get their final names at the end, also after a failed run. On a terminal a progress "
-    "line is shown.",
+    "and writes the signals at every exchange point to results.csv, and settings, version and "
+    "computing times to summary.json.\n\nThe files get their final names at the end, even after a "
+    "failed run. On a terminal a progress line is shown.",
     LIST(run_operands),
     LIST(run_options),
     LIST(run_exits),
@@ -117,15 +114,14 @@ static const yoke_exit check_exits[] = {
 static const yoke_example check_examples[] = {
     {"yoke check crane.yaml", "Print every unit, connection and bond with all defaults filled in."},
     {"yoke check crane.yaml --json | jq .units", "The same for a program."},
-    {"yoke check car.ssp", "What Yoke makes of a system of another tool."},
+    {"yoke check car.ssp", "How Yoke reads a system of another tool."},
 };
 const yoke_command yoke__command_check = {
     "check",
     "check a system file and print the resolved system",
     "Reads the system file, makes its units and connects them, and prints the system as it would "
     "run, with every default filled in. Nothing is stepped, and the other end of a port is not "
-    "called.\n\n"
-    "All errors of a file are reported in one go, each with file, line and column.",
+    "called.\n\nAll errors of a file are reported at once, each with file, line and column.",
     LIST(check_operands),
     LIST(check_options),
     LIST(check_exits),
@@ -145,11 +141,11 @@ static const yoke_operand info_operands[] = {
 static const yoke_option info_options[] = {
     {"json", NULL, false, YOKE_ARGUMENT_TEXT, NULL, "Print it as JSON."},
     {"all", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
-     "Of an FMU, print all variables, internal ones too, with their whole descriptions. "
-     "Otherwise a terminal shows 40 of each kind."},
+     "For an FMU, print all variables, including internal ones, with full descriptions. Otherwise "
+     "a terminal shows 40 of each kind."},
     {"set", "PATH=VALUE", true, YOKE_ARGUMENT_TEXT, NULL,
-     "Change one setting of the system file, as yoke run does; of a netlist a parameter, --set "
-     "rload=4.7k."},
+     "Change one setting of the system file, as yoke run does, or a parameter of a netlist, such "
+     "as --set rload=4.7k."},
 };
 static const yoke_exit info_exits[] = {
     {YOKE_EXIT_OK, "Printed."},
@@ -167,14 +163,13 @@ static const yoke_example info_examples[] = {
 };
 const yoke_command yoke__command_info = {
     "info",
-    "say what is in a file, an FMU, a netlist, a model or method",
-    "Prints what a system file contains, the variables of a built-in model with their "
-    "dimensions and start values, or the settings of a coupling method.\n\n"
-    "Of an FMU it prints who made it, what it offers, what a run would use, its variables, "
-    "which outputs depend directly on which inputs, and what is wrong with the file. The binary "
-    "is looked at, not loaded.\n\n"
-    "Of a shared library it prints its units with their variables and its coupling methods. The "
-    "library is loaded for that, in a process of its own first.",
+    "show what is in a file, an FMU, a netlist, a model or method",
+    "Prints what a system file contains, the variables of a built-in model with their dimensions "
+    "and start values, or the settings of a coupling method.\n\nFor an FMU it prints the tool that "
+    "made it, its capabilities, what a run would use, its variables, which outputs depend directly "
+    "on which inputs, and what is wrong with the file. The binary is read but not loaded.\n\nFor a "
+    "shared library it prints its units with their variables and its coupling methods. The library "
+    "is loaded for that, first in a separate process.",
     LIST(info_operands),
     LIST(info_options),
     LIST(info_exits),
@@ -186,7 +181,7 @@ const yoke_command yoke__command_info = {
 
 static const yoke_operand circuit_operands[] = {
     {"NETLIST", false, YOKE_ARGUMENT_FILE,
-     "A netlist in SPICE's language, with thermal elements, inputs and outputs beside it."},
+     "A netlist in the language of SPICE, extended by thermal elements, inputs and outputs."},
 };
 static const yoke_option circuit_options[] = {
     {"method", "NAME", false, YOKE_ARGUMENT_CHOICE, yoke__circuit_method_names,
@@ -197,14 +192,14 @@ static const yoke_option circuit_options[] = {
     {"step", "SECONDS", false, YOKE_ARGUMENT_TEXT, NULL,
      "Step of the solver, 1e-5 or 10u. The default is that of .yoke, else of .tran. Rows are "
      "written at the step of .tran, or at this one if it is larger. A step that does not divide "
-     "the distance of the rows is shortened until it does: of 3u with rows every 10u, 2.5u is "
-     "taken, and a note says so."},
+     "the distance of the rows is shortened until it does: with rows every 10u, 3u becomes 2.5u. A "
+     "note reports it."},
     {"stop", "SECONDS", false, YOKE_ARGUMENT_TEXT, NULL,
-     "Stop time instead of that of .tran, 5e-3 or 5m. Where it falls between two rows, the run "
-     "goes on to the next one."},
+     "Stop time instead of that of .tran, 5e-3 or 5m. If it falls between two rows, the run "
+     "continues to the next one."},
     {"iterations", "N", false, YOKE_ARGUMENT_TEXT, NULL,
-     "Do exactly N iterations in every stage, so that all steps cost the same. "
-     "Without it a circuit that is not linear is iterated until it converges."},
+     "Do exactly N iterations in every stage, so that all steps cost the same. The default is to "
+     "iterate a nonlinear circuit until it converges."},
     {"set", "NAME=VALUE", true, YOKE_ARGUMENT_TEXT, NULL,
      "Change a parameter (.param) of the netlist. For example --set rload=4.7k. Names ignore "
      "case."},
@@ -212,8 +207,8 @@ static const yoke_option circuit_options[] = {
      "Write the results to DIR, which is made if it is missing. "
      "The default is results/ and the name of the netlist without its extension."},
     {"format", "LIST", true, YOKE_ARGUMENT_CHOICE, yoke__format_names,
-     "Formats of the result file. One or several of csv, hdf5 and mat with commas between them. "
-     "The default is csv."},
+     "Formats of the result file. One or several of csv, hdf5 and mat, separated by commas. The "
+     "default is csv."},
     {"report", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
      "Also write report.html with plots, step times and settings."},
     {"strict", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
@@ -221,8 +216,8 @@ static const yoke_option circuit_options[] = {
     {"json", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
      "Print the contents of summary.json instead of the summary."},
     {"verbose", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
-     "Also print notes on lines of the netlist, as yoke info does; -v is the same. For example on "
-     "parts whose level only gmin decides."},
+     "Also print notes on lines of the netlist, as yoke info does; -v is the same. An example is a "
+     "part whose potential is fixed by gmin alone."},
     {"quiet", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
      "Print no progress and no summary. Warnings and errors are still printed."},
 };
@@ -247,11 +242,10 @@ const yoke_command yoke__command_circuit = {
     "circuit",
     "run a netlist: circuits and thermal networks",
     "Reads a netlist, solves it with fixed steps from 0 to the stop time of its .tran, and writes "
-    "what .print, .save, .probe and .output name to results.csv; every node voltage and element "
-    "current if nothing is named. With uic it starts from the start values, otherwise from the "
-    "operating point.\n\n"
-    "Columns are v(out) and i(l1), rows stand at multiples of .tran's step from its start time "
-    "on. Files and summary are those of yoke run.",
+    "the signals named by .print, .save, .probe and .output to results.csv, or every node voltage "
+    "and element current if none is named. With uic it starts from the start values, otherwise "
+    "from the operating point.\n\nColumns are v(out) and i(l1), rows stand at multiples of .tran's "
+    "step from its start time on. Files and summary are those of yoke run.",
     LIST(circuit_operands),
     LIST(circuit_options),
     LIST(circuit_exits),

@@ -125,11 +125,10 @@ void yoke__command_help_print(const yoke_command* command, FILE* to) {
 
 void yoke__help_print(FILE* to) {
   fprintf(to, "Usage: yoke COMMAND [arguments] [options]\n\n");
-  print_wrapped(
-      to,
-      "Real-time co-simulation: runs simulators that were never made for each other as one "
-      "system and says how far the result can be believed.",
-      0, 0);
+  print_wrapped(to,
+                "Real-time co-simulation: runs simulators that were never made for each other as "
+                "one system, and tells you in numbers how far to trust the result.",
+                0, 0);
   fprintf(to, "\nCommands:\n");
   for (size_t i = 0; i < yoke__n_commands; i++) {
     print_entry(to, yoke__commands[i]->name, 10, yoke__commands[i]->summary);

@@ -107,12 +107,10 @@ void yoke__man_print(FILE* to) {
     fprintf(to, ".br\n");
   }
   fprintf(to, ".B yoke \\-\\-version\n.br\n.B yoke \\-\\-help\n.SH DESCRIPTION\n");
-  print_line(
-      to,
-      "Yoke runs simulators that were never made for each other as one system, in one time loop, "
-      "and says with numbers how far the result can be believed. No step is repeated unless the "
-      "system file chooses an iterative scheme.\n\n"
-      "Results go to standard output or to files, messages to standard error.");
+  print_line(to, "Yoke runs simulators that were never made for each other as one system, in one "
+                 "time loop, and tells you in numbers how far to trust the result. No step is "
+                 "repeated unless the system file chooses an iterative scheme.\n\nResults go to "
+                 "standard output or to files, messages to standard error.");
   fprintf(to, ".SH COMMANDS\n");
   for (size_t i = 0; i < yoke__n_commands; i++) {
     print_command(yoke__commands[i], to);
