@@ -194,7 +194,7 @@ static bool is_met(const yoke_advised* s) {
 }
 
 void yoke__app_within_command(const yoke_app_advise* app, yoke_text* to) {
-  yoke__text_string(to, app->advice.is_exhausted ? "more is tried by:" : "all that was tried:");
+  yoke__text_string(to, app->advice.is_exhausted ? "to search more:" : "to see the whole search:");
   yoke__text_string(to, " ");
   yoke__advise_search_command(&app->settings, to);
   // the same search, or twice as much
@@ -215,8 +215,8 @@ void yoke__app_within_print(const yoke_app_advise* app, size_t chosen) {
   if (!is_met(s)) {
     yoke_text more = {0};
     yoke__app_within_command(app, &more);
-    printf("within: the wish is missed: %s may be off by up to %s%s%s (%s %% of its movement), "
-           "%s times what is allowed; %s\n",
+    printf("--within is not met: %s may be off by up to %s%s%s (%s %% of its movement), %s times "
+           "the allowed error; %s\n",
            s->signal, yoke__number_brief(s->band_max, error), s->dim[0] == '\0' ? "" : " ", s->dim,
            yoke__number_brief(100 * s->relative, share), yoke__number_brief(s->score, ratio),
            more.bytes == NULL ? "" : more.bytes);

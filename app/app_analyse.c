@@ -98,8 +98,7 @@ static bool choose_steps(const yoke_app_analyse* app, yoke_app_analysis* a) {
   if (grid->largest < grid->resolution || grid->largest / grid->resolution > MAX_STEPS) {
     return yoke__app_error(
         YOKE_ANALYSE,
-        "--resolution %.6g s: expected a part of the largest step, %.6g s, not below a "
-        "%d-th of it",
+        "--resolution %.6g s: expected at most the largest step, %.6g s, and at least 1/%d of it",
         grid->resolution, grid->largest, MAX_STEPS);
   }
   return true;
@@ -222,7 +221,7 @@ static int judge(const yoke_app_analyse* app, const yoke_app_analysis* a) {
   }
   if (a->loops->silent != NULL) {
     yoke__app_error(YOKE_ANALYSE,
-                    "--expect stable: unit '%.64s' does not answer its inputs at t = %.6g s",
+                    "--expect stable: unit '%.64s' does not react to its inputs at t = %.6g s",
                     a->loops->silent, a->at);
     return YOKE_EXIT_QUALITY;
   }
@@ -323,8 +322,8 @@ int yoke__app_analyse_start(yoke_system* system, yoke_state** state) {
   yoke_unit_view machine;
   if (yoke__app_find_machine(system, &machine)) {
     yoke__app_error("analyse",
-                    "unit '%s' is a real machine, which cannot be looked into; with a model in its "
-                    "place (`port: none`) it can",
+                    "unit '%s' is a real machine and cannot be linearised; `port: none` puts its "
+                    "model in its place",
                     machine.name);
     return YOKE_EXIT_USAGE;
   }

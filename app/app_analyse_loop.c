@@ -169,7 +169,7 @@ static void print_peak(const char* name, double value, const char* unit, double 
 static void print_one(const yoke_app_loops* self) {
   const yoke_cut* cut = &self->cuts[0];
   const yoke_synth_loop_report* r = &self->reports[0].loop;
-  printf("\nloop %s | %s, held signals, %s exchange, %.6g s\n", cut->names[0], cut->names[1],
+  printf("\nloop %s | %s, zero-order hold, %s exchange, %.6g s\n", cut->names[0], cut->names[1],
          self->is_fresh ? "fresh" : "stale", self->step);
   print_peak("gain", r->gain.value, "", r->gain.w,
              "largest |Q1 Q2|; below 1 proves nothing by itself");
@@ -177,10 +177,10 @@ static void print_one(const yoke_app_loops* self) {
              r->sampled_gain.value < 1 ? "below 1: stable, proven" : "1 or more: no proof");
   print_peak("distance to +1", r->margin.value, "", r->margin.w, "0 is the edge");
   print_peak("sensitivity", r->sensitivity.value, "", r->sensitivity.w,
-             "errors of the exchange grow by this at most");
+             "largest amplification of exchange errors");
   if (isfinite(r->gain_margin.value)) {
     print_peak("gain margin", r->gain_margin.value, "", r->gain_margin.w,
-               "the loop may have so many times the gain");
+               "factor by which the loop gain may grow");
   }
   if (isfinite(r->phase_margin.value)) {
     print_peak("phase margin", DEGREES * r->phase_margin.value, "deg", r->phase_margin.w, "");
@@ -196,9 +196,9 @@ static void print_one(const yoke_app_loops* self) {
     char name[64];
     snprintf(name, sizeof name, "passivity of %.40s", cut->names[i]);
     print_peak(name, r->passivity[i].value, "", r->passivity[i].w,
-               r->passivity[i].value < 0 ? "below 0: its hold gives energy away" : "");
+               r->passivity[i].value < 0 ? "below 0: its hold creates energy" : "");
   }
-  printf("  stable or not is what the table above says, not these\n");
+  printf("  the radius in the table above decides whether the loop is stable, not these figures\n");
 }
 
 static void print_table(const yoke_app_loops* self) {
@@ -218,8 +218,9 @@ static void print_table(const yoke_app_loops* self) {
            r->loop.gain.value, r->loop.sampled_gain.value, r->loop.mu.value, r->radius.radius,
            limit, self->cuts[i].names[0], self->cuts[i].names[1]);
   }
-  printf("held signals, %s exchange every %.6g s at the cut, everything else without error\n%s\n",
-         self->is_fresh ? "fresh" : "stale", self->step, self->reason);
+  printf(
+      "zero-order hold, %s exchange every %.6g s at the cut, everything else coupled exactly\n%s\n",
+      self->is_fresh ? "fresh" : "stale", self->step, self->reason);
 }
 
 void yoke__app_loops_print(const yoke_app_loops* loops) {
@@ -276,10 +277,10 @@ void yoke__app_loops_json(const yoke_app_loops* loops, yoke_json* json) {
 void yoke__app_loops_page(const yoke_app_loops* loops, yoke_text* to) {
   static const char* const figures[] = {"nyquist", "bode"};
   yoke__text_add(to,
-                 "<h2>The loop</h2>\n<p>Held signals, %s exchange every %.6g s, everything else "
-                 "without error. Stable or not is what the radius says, not these.</p>\n"
-                 "<table><tr><th>cut</th><th>gain</th><th>sampled</th><th>distance to +1</th>"
-                 "<th>G</th><th>mu</th><th>radius</th></tr>\n",
+                 "<h2>The loop</h2>\n<p>Zero-order hold, %s exchange every %.6g s, everything else "
+                 "coupled exactly. The radius decides whether the loop is stable, not the other "
+                 "figures.</p>\n<table><tr><th>cut</th><th>gain</th><th>sampled</th><th>distance "
+                 "to +1</th><th>G</th><th>mu</th><th>radius</th></tr>\n",
                  loops->is_fresh ? "fresh" : "stale", loops->step);
   for (size_t i = 0; i < loops->n; i++) {
     const yoke_cut_report* r = &loops->reports[i];

@@ -191,7 +191,7 @@ static int fill(mapping* m) {
     }
   }
   if (m->n_failed == m->n_points) {
-    yoke__app_error(YOKE_ANALYSE, "no point of the map can be looked at; the first one: %s",
+    yoke__app_error(YOKE_ANALYSE, "no point of the map can be analysed; the first failure: %s",
                     m->failure);
     return YOKE_EXIT_USAGE;
   }
@@ -316,7 +316,7 @@ static void first_text(double first, char* to, size_t size) {
 static void print_map(const mapping* m) {
   printf("%s: %zu points, %zu steps from %.6g to %.6g s\n", m->title, m->n_points, m->n_steps,
          m->steps.axes[0].numbers[0], m->steps.axes[0].numbers[m->n_steps - 1]);
-  printf("%-14s %8s  first unstable step, least and most\n", "method", "stable");
+  printf("%-14s %8s  first unstable step, smallest and largest\n", "method", "stable");
   for (size_t j = 0; j < m->n_methods; j++) {
     const tally t = count(m, j);
     char least[32], most[32];
@@ -326,7 +326,7 @@ static void print_map(const mapping* m) {
            t.n_known == 0 ? 0 : 100 * (double)t.n_stable / (double)t.n_known, least, most);
   }
   if (m->n_failed > 0) {
-    printf("%zu point%s could not be looked at; the first one: %s\n", m->n_failed,
+    printf("%zu point%s could not be analysed; the first failure: %s\n", m->n_failed,
            yoke__plural(m->n_failed), m->failure);
   }
   if (m->app->out != NULL) {
@@ -367,7 +367,7 @@ static int judge(const mapping* m) {
   for (size_t j = 0; j < m->n_methods && m->app->expects_stable; j++) {
     const tally t = count(m, j);
     if (t.n_stable < m->n_points * m->n_steps) {
-      yoke__app_error(YOKE_ANALYSE, "%s is not stable in all of the map",
+      yoke__app_error(YOKE_ANALYSE, "%s is not stable at every point of the map",
                       yoke__linear_method_names[m->methods[j]]);
       return YOKE_EXIT_QUALITY;
     }

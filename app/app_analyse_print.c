@@ -30,8 +30,7 @@ static const struct {
     {YOKE_LINEAR_MEAN, "`inputs: mean` and `method: hold`"},
     {YOKE_LINEAR_HOLD, "`inputs: start` and `method: hold`"},
     {YOKE_LINEAR_HINF, "`method: hinf`"},
-    {YOKE_LINEAR_MPSM,
-     "`inputs: start` and `method: mpsm` with models as good as those of this table"},
+    {YOKE_LINEAR_MPSM, "`inputs: start` and `method: mpsm` (the table assumes exact models)"},
 };
 
 // One that is stable here with room to spare; else the one with the largest limit.
@@ -96,16 +95,17 @@ static void advise_of_system(yoke_app_analysis* a) {
              "There is no closed loop of connections: the coupling cannot become unstable.");
   } else if (loops->is_singular) {
     snprintf(a->advice, sizeof a->advice,
-             "The loops hold an algebraic loop without solution (I - D L is singular): change what "
-             "is an input and what an output.");
+             "The loops contain an algebraic loop without a solution (I - D L is singular): "
+             "exchange other inputs and outputs.");
   } else if (is_closed(loops)) {
     snprintf(a->advice, sizeof a->advice,
-             "Feedthrough closes a loop with gain %.3g: held signals are unstable at every step. "
-             "Change what is an input and what an output, or iterate.",
+             "Feedthrough closes a loop with gain %.3g: zero-order hold is unstable at every step. "
+             "Exchange other inputs and outputs, or iterate.",
              loops->direct);
   } else {
     snprintf(a->advice, sizeof a->advice,
-             "The coupled system itself grows (%.3g 1/s): no coupling makes it stable.",
+             "The coupled system itself is unstable (growth rate %.3g 1/s): no coupling method "
+             "makes it stable.",
              loops->growth);
   }
 }
@@ -119,9 +119,8 @@ void yoke__app_analyse_advise(yoke_app_analysis* a) {
   }
   if (loops->silent != NULL) {
     snprintf(a->advice, sizeof a->advice,
-             "Stable or not is not known: unit '%.64s' does not answer its inputs at t = %.6g s, "
-             "so that "
-             "its loops are open in all figures. Look at another time with --at.",
+             "Stability is unknown: unit '%.64s' does not react to its inputs at t = %.6g s, so "
+             "its loops count as open. Choose another time with --at.",
              loops->silent, a->at);
     return;
   }
@@ -141,8 +140,8 @@ void yoke__app_analyse_advise(yoke_app_analysis* a) {
   }
   if (file != NULL && file->is_stable && file->first <= a->step) {
     snprintf(a->advice, sizeof a->advice,
-             "The file's coupling (%s) is stable at %.6g s again, but not at smaller steps: a "
-             "motion between the exchanges may hide. Take a step below %.6g s.",
+             "The file's coupling (%s) is stable at %.6g s, but unstable at smaller steps: an "
+             "oscillation between the exchanges may stay hidden. Use a step below %.6g s.",
              text, a->step, file->first);
   } else if (file != NULL && file->is_stable) {
     snprintf(a->advice, sizeof a->advice, "The file's coupling (%s) is stable at %.6g s; %s.", text,
@@ -151,12 +150,12 @@ void yoke__app_analyse_advise(yoke_app_analysis* a) {
     snprintf(a->advice, sizeof a->advice,
              "The file's coupling (%s) is unstable at %.6g s (%s). %s%s a smaller step.", text,
              a->step, limit, other,
-             best == NULL ? "Nothing else is stable at this step: take" : "; or take");
+             best == NULL ? "No other method is stable at this step: use" : "; or use");
   } else {
     snprintf(a->advice, sizeof a->advice, "%s%s%s%s.",
              a->is_file_wanted ? "The file's coupling (" : "", a->is_file_wanted ? text : "",
-             a->is_file_wanted ? ") is not one of those that are treated here. " : "",
-             best == NULL ? "Nothing that was looked at is stable at this step" : other);
+             a->is_file_wanted ? ") cannot be analysed. " : "",
+             best == NULL ? "No analysed method is stable at this step" : other);
   }
 }
 
@@ -188,19 +187,18 @@ static void print_coupled(const yoke_app_analysis* a) {
   static const char* const motions[] = {"stable", "neither growing nor decaying", "unstable"};
   const yoke_linear_loops* loops = a->loops;
   if (loops->is_singular) {
-    printf("coupled without error: no solution, an algebraic loop\n");
+    printf("coupled exactly: no solution, an algebraic loop\n");
     return;
   }
   if (loops->is_of_calls) {
-    printf("coupled without error: not known, since a unit is known by its calls only\n");
+    printf("coupled exactly: unknown, because a unit can only be observed by its calls\n");
   } else if (loops->n_x == 0) {
-    printf("coupled without error: no states, nothing moves by itself\n");
+    printf("coupled exactly: no states\n");
   } else if (loops->n_x == loops->n_free) {
-    printf("coupled without error: %zu states, all of them free: nothing calls them back\n",
-           loops->n_x);
+    printf("coupled exactly: %zu states, all of them free integrators\n", loops->n_x);
   } else {
-    printf("coupled without error: %zu states, %s; eigenvalues %.4g to %.4g 1/s, largest real "
-           "part %.4g 1/s\n",
+    printf("coupled exactly: %zu states, %s; eigenvalues %.4g to %.4g 1/s, largest real part %.4g "
+           "1/s\n",
            loops->n_x, motions[loops->motion], loops->slowest, loops->fastest, loops->growth);
   }
   if (loops->direct > 0) {
@@ -223,8 +221,8 @@ static void print_calls(const yoke_app_analysis* a) {
   if (!has_run) {
     return;
   }
-  printf("%s: the loops were run with the linear models. Units that are called several times per "
-         "exchange keep their `step`; all other intervals and delays are scaled\n",
+  printf("%s: the loops were simulated with the linear models. Units that are called several times "
+         "per exchange keep their `step`; all other intervals and delays are scaled\n",
          a->loops->general != NULL ? a->loops->general : "(run)");
 }
 
@@ -254,11 +252,11 @@ static void print_rows(const yoke_app_analysis* a) {
              "-", why == NULL ? "the models form an algebraic loop" : why);
     }
   }
-  printf("\nsteps of %.6g to %.6g s were looked at, %.6g s apart", a->grid.resolution,
+  printf("\nsteps from %.6g to %.6g s were analysed, %.6g s apart", a->grid.resolution,
          a->grid.largest, a->grid.resolution);
   if (a->grid.within > 0) {
-    printf("; where the first unstable one was found, %.6g s (a large system; --resolution looks "
-           "at all)",
+    printf(", and %.6g s apart at the first unstable one (a large system; --resolution analyses "
+           "all steps)",
            a->grid.within);
   }
   putchar('\n');
@@ -285,20 +283,18 @@ void yoke__app_analyse_print(const yoke_app_analysis* a) {
   }
   yoke__app_loops_print(a->cuts);
   if (a->loops->n_free > 0) {
-    printf(
-        "note: %zu motion%s that nothing calls back (a free integrator, as velocity coupling has) "
-        "%s the multiplier 1 at every step and %s left out of all figures\n",
-        a->loops->n_free, a->loops->n_free == 1 ? "" : "s", a->loops->n_free == 1 ? "has" : "have",
-        a->loops->n_free == 1 ? "is" : "are");
+    printf("note: %zu free integrator%s (as velocity coupling has) %s the multiplier 1 at every "
+           "step and %s left out of all figures\n",
+           a->loops->n_free, a->loops->n_free == 1 ? "" : "s",
+           a->loops->n_free == 1 ? "has" : "have", a->loops->n_free == 1 ? "is" : "are");
   }
   if (a->loops->n_x > 0 && !a->loops->is_of_calls && a->loops->motion == YOKE_LINEAR_KEEPS) {
-    printf("note: the coupled system keeps its energy; only a radius beyond the round-off of 1 "
-           "counts as unstable\n");
+    printf("note: the coupled system conserves energy; a radius counts as unstable only if it "
+           "exceeds 1 by more than rounding\n");
   }
   if (has_kept(a)) {
-    printf("note: a radius of 1: models tell how outputs change, not where they are, and keep what "
-           "an output misses where nothing in them calls it back (a unit without state, or with "
-           "fewer outputs than states); that neither grows nor decays, and counts as stable\n");
+    printf("note: a radius of exactly 1 is a constant offset that neither grows nor decays (a unit "
+           "without state, or with fewer outputs than states); it counts as stable\n");
   }
   for (size_t i = 0; i < a->messages->n; i++) {
     printf("note: %s\n", a->messages->all[i].text);

@@ -36,7 +36,7 @@ static bool is_result(const char* path) {
   const size_t n = strlen(path);
   if (n == 0 || n >= MAX_PATH_SIZE) {
     return yoke__app_error(YOKE_ANALYSE, "--run: %s; %s",
-                           n == 0 ? "found nothing" : "too long a path", expected);
+                           n == 0 ? "no name given" : "the path is too long", expected);
   }
   if (!yoke__os_is_directory(path) && !yoke__os_is_file(path)) {
     return yoke__app_error(YOKE_ANALYSE, "--run: there is no '%s'; %s", path, expected);
@@ -67,12 +67,12 @@ static int read_summary(judging* j) {
 static bool check_whole(const judging* j) {
   const char* status = yoke__json_find_text(j->summary, "status", "");
   if (strcmp(status, "failed") == 0) {
-    return yoke__app_error(
-        YOKE_ANALYSE,
-        "%s: the run failed at %.9g s (%.300s); expected one that came to its end, such as "
-        "with an earlier time.stop",
-        j->result.path, yoke__json_find_number(j->summary, "t_reached", (double)NAN),
-        yoke__json_find_text(j->summary, "message", ""));
+    return yoke__app_error(YOKE_ANALYSE,
+                           "%s: the run failed at %.9g s (%.300s); expected a complete run: set an "
+                           "earlier time.stop and run again",
+                           j->result.path,
+                           yoke__json_find_number(j->summary, "t_reached", (double)NAN),
+                           yoke__json_find_text(j->summary, "message", ""));
   }
   const json_t* recorded = json_object_get(j->summary, "recorded");
   const double rows = yoke__json_find_number(recorded, "rows", (double)NAN);
@@ -99,10 +99,10 @@ static int build(judging* j) {
       is_given ? given->operands[0]
                : yoke__json_find_text(json_object_get(j->summary, "system"), "file", NULL);
   if (file == NULL || file[0] == '\0') {
-    yoke__app_error(YOKE_ANALYSE,
-                    "%s has no summary.json that says which system was run; name it: yoke analyse "
-                    "SYSTEM --run RESULT",
-                    j->result.path);
+    yoke__app_error(
+        YOKE_ANALYSE,
+        "%s has no summary.json that names its system; name it: yoke analyse SYSTEM --run RESULT",
+        j->result.path);
     return YOKE_EXIT_USAGE;
   }
   const char* operands[] = {file, NULL};
@@ -113,8 +113,8 @@ static int build(judging* j) {
   j->system = yoke__app_analyse_load(&options);
   if (j->system == NULL && !is_given) {
     yoke__app_error(YOKE_ANALYSE,
-                    "%s is the system that %s names, seen from where the run was started; if it "
-                    "is elsewhere now: yoke analyse SYSTEM --run RESULT",
+                    "'%s' is the system file named in %s, relative to the folder the run was "
+                    "started in; if it is elsewhere now: yoke analyse SYSTEM --run RESULT",
                     file, j->summary_file);
   }
   return j->system == NULL ? YOKE_EXIT_USAGE : yoke__app_analyse_start(j->system, &j->state);
@@ -143,8 +143,8 @@ static bool check_health(const judging* j) {
   if (j->summary != NULL && health == NULL) {
     const char* version = yoke__json_find_text(j->summary, "yoke", "unknown");
     return yoke__app_error(YOKE_ANALYSE,
-                           "%s tells nothing of %s: the run was one of another system, or made by "
-                           "another version of yoke (%.40s; this is %s); run again",
+                           "%s has no %s: the run was of another system, or by another "
+                           "version of yoke (%.40s; this is %s); run again",
                            j->summary_file, run->cluster, version, yoke_version());
   }
   for (size_t i = 0; i < run->n_health && health != NULL; i++) {
@@ -162,8 +162,8 @@ static bool check_health(const judging* j) {
     if (is_mean && !is_same(run->health[i], run->error_mean)) {
       return yoke__app_error(
           YOKE_ANALYSE,
-          "the models of %s cannot be found again from the recording (mean error %.9g "
-          "instead of %.9g): they were loaded or provided, or a jump was announced",
+          "the models of %s cannot be reproduced from the recording (mean error %.9g instead of "
+          "%.9g): they were loaded or provided, or a unit announced a jump",
           run->cluster, run->error_mean, run->health[i]);
     }
   }
@@ -174,11 +174,12 @@ static bool check_health(const judging* j) {
 
 static void print_units(const yoke_stability_run* run) {
   for (size_t i = 0; i < run->n_units; i++) {
-    printf("  %-16s %s%s\n", run->names[i],
-           run->is_own[i] ? "its own linear model, solver: "
-                          : "the identified model stands for it: its coupling is judged, not what "
-                            "the model leaves out",
-           run->is_own[i] ? run->solvers[i] : "");
+    printf(
+        "  %-16s %s%s\n", run->names[i],
+        run->is_own[i]
+            ? "its own linear model, solver: "
+            : "the identified model replaces it: effects that the model leaves out are not judged",
+        run->is_own[i] ? run->solvers[i] : "");
   }
 }
 
@@ -187,12 +188,12 @@ static void verdict(const yoke_stability_run* run, char* to, size_t size) {
     snprintf(to, size, "exponentially stable: all exponents are below 1");
   } else if (run->is_stable) {
     snprintf(to, size,
-             "exponentially stable: any %zu steps in a row shrink every deviation; fewer may let "
-             "one grow for a while",
+             "exponentially stable: any %zu steps in a row reduce every deviation; over fewer "
+             "steps one may grow",
              run->contracts_after);
   } else {
     snprintf(to, size,
-             "not shown to be stable: no exponent is below 1. A longer recording may show it");
+             "stability is not shown: no exponent is below 1. A longer recording may show it");
   }
 }
 
@@ -209,10 +210,10 @@ static void print_run(const judging* j) {
          run->n_rows, run->interval, run->n_steps,
          run->t_start + (double)run->first * run->interval, run->size, run->size);
   if (run->n_left_out > 0) {
-    printf("note: %zu earlier steps are left out, memory has no room for them\n", run->n_left_out);
+    printf("note: %zu earlier steps are left out, they do not fit into memory\n", run->n_left_out);
   }
-  printf("phases: %lld full, %lld modified, %lld by signals; errors of the models: mean %.4g, "
-         "largest %.4g\n\n",
+  printf("phases: %lld full, %lld modified, %lld extrapolated; model error: mean %.4g, largest "
+         "%.4g\n\n",
          (long long)run->n_phases[YOKE_MPSM_FULL], (long long)run->n_phases[YOKE_MPSM_MODIFIED],
          (long long)run->n_phases[YOKE_MPSM_SIGNAL], run->error_mean, run->error_max);
   printf("%6s %9s  %s\n", "K", "windows", "largest |M_(l+K-1) ... M_l|^(1/K)");

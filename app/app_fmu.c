@@ -232,7 +232,7 @@ static void print_dependencies(const json_t* output) {
   const json_t* inputs = json_object_get(output, "inputs");
   printf("  ");
   size_t column = 5 + yoke__app_fmu_put(yoke__view_text(output, "output"), YOKE_FMU_LINE_SIZE);
-  printf(" <-%s", inputs == NULL ? " all inputs (not said)" : "");
+  printf(" <-%s", inputs == NULL ? " all inputs (not declared)" : "");
   for (size_t i = 0; i < json_array_size(inputs); i++) {
     const char* name = json_string_value(json_array_get(inputs, i));
     printf("%s", i == 0 ? "" : ",");

@@ -78,7 +78,7 @@ static bool waits_on(void* to, const yoke_progress* now) {
   waiting* w = to;
   if (!w->is_told && yoke__os_now_ns() - w->start > PATIENCE_NS) {
     w->is_told = true;
-    fputs("it is still being judged; Ctrl-C leaves out the verdict, nothing else\n", stderr);
+    fputs("the result is still being judged; Ctrl-C skips only the verdict\n", stderr);
   }
   return goes_on(NULL, now);
 }
@@ -219,16 +219,17 @@ static void print_served(const json_t* served, long long n_fallbacks) {
   if (sum <= 0) {
     return;
   }
-  printf("auto: order 2 served %.4g %% of the exchanges, order 1 %.4g %%, held values %.4g %%",
+  printf("auto: order 2 was used for %.4g %% of the exchanges, order 1 for %.4g %%, zero-order "
+         "hold for %.4g %%",
          100 * n[2] / sum, 100 * n[1] / sum, 100 * n[0] / sum);
   if (most > 0.1) {
-    printf("; %s -> %s was held for %.3g %%: it swings from exchange to exchange",
+    printf("; %s -> %s was held for %.3g %%: it oscillates from exchange to exchange",
            yoke__json_find_text(whose, "from", ""), yoke__json_find_text(whose, "to", ""),
            100 * most);
   }
   if (n_fallbacks > 0) {
-    printf("; loops that grew were held %lld time%s, for %.3g %%", n_fallbacks, plural(n_fallbacks),
-           100 * n[3] / sum);
+    printf("; growing loops fell back to zero-order hold %lld time%s, for %.3g %%", n_fallbacks,
+           plural(n_fallbacks), 100 * n[3] / sum);
   }
   putchar('\n');
 }

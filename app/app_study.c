@@ -128,7 +128,7 @@ static bool read_folder(const yoke_options* options, yoke_app_study* app) {
   const char* stem = yoke__os_path_stem(options->operands[0], &n);
   if (out != NULL && (out[0] == '\0' || strlen(out) >= sizeof app->directory)) {
     return yoke__app_error(app->command, "--out: expected the name of a folder, found %s",
-                           out[0] == '\0' ? "nothing" : "too long a text");
+                           out[0] == '\0' ? "nothing" : "the text is too long");
   }
   if (out != NULL) {
     snprintf(app->directory, sizeof app->directory, "%s", out);
@@ -236,8 +236,8 @@ static bool prepare_machine(yoke_app_study* app) {
   }
   if (!app->rig.has_actions) {
     yoke__notify(&yoke__app_sink, YOKE_WARNING,
-                 "unit '%s' is a real machine, and the file has no 'safe': nothing is done when a "
-                 "point ends or is aborted",
+                 "unit '%s' is a real machine, and the file has no 'safe': no safe action is done "
+                 "when a point ends or is aborted",
                  machine);
   }
   app->n_jobs = 1;
@@ -349,8 +349,7 @@ bool yoke__app_study_run(yoke_app_study* app, const size_t points[], const size_
     n_known += result != NULL && !yoke__run_is_void(result->status);
   }
   if (!app->is_quiet) {
-    printf("interrupted: %zu of %zu runs are done; the same command goes on from there\n", n_known,
-           n);
+    printf("interrupted: %zu of %zu runs are done; the same command continues there\n", n_known, n);
   }
   return yoke__app_study_fail(app, YOKE_EXIT_INTERRUPTED);
 }
@@ -369,12 +368,12 @@ bool yoke__app_study_is_whole(yoke_app_study* app, const size_t points[], const 
   if (n_short == 0) {
     return true;
   }
-  yoke__app_error(app->command,
-                  "%zu of %zu runs are missing %s (%.300s); the same command tries them again",
-                  n_short, n,
-                  first->status == YOKE_RUN_LATE ? "since the machine was late"
-                                                 : "for want of memory, disk space or descriptors",
-                  first->reason == NULL ? yoke_status_text(YOKE_NO_MEMORY) : first->reason);
+  yoke__app_error(
+      app->command, "%zu of %zu runs are missing %s (%.300s); the same command tries them again",
+      n_short, n,
+      first->status == YOKE_RUN_LATE ? "since the machine was late"
+                                     : "for lack of memory, disk space or file descriptors",
+      first->reason == NULL ? yoke_status_text(YOKE_NO_MEMORY) : first->reason);
   return yoke__app_study_fail(app, YOKE_EXIT_FAILED);
 }
 

@@ -20,7 +20,7 @@
 // An option that changes nothing is a mistake.
 static bool is_used(const yoke_options* options, const char* name, const char* with, bool is_on) {
   if (!is_on && yoke__options_has(options, name)) {
-    return yoke__app_error(COMMAND, "--%s says nothing without --analyse %s", name, with);
+    return yoke__app_error(COMMAND, "--%s has no effect without --analyse %s", name, with);
   }
   return true;
 }
@@ -120,7 +120,7 @@ static void print_effects(const analysis* a, const yoke_anova* anova, size_t n) 
            name);
   }
   if (anova->n_effects > n) {
-    printf("  and %zu more with %.2g %% together\n", anova->n_effects - n, 100 * rest);
+    printf("  and %zu more, %.2g %% together\n", anova->n_effects - n, 100 * rest);
   }
 }
 
@@ -190,12 +190,11 @@ static bool is_complete(const analysis* a) {
   if (a->n_missing == 0 || a->settings->has_missing) {
     return true;
   }
-  return yoke__app_error(
-      COMMAND,
-      "--analyse anova needs a value at every point: %s is missing at %zu of %zu (see "
-      "status and reason in sweep.csv). Say what they count as with --missing VALUE, "
-      "or leave these settings out of --vary",
-      a->measure, a->n_missing, a->app->grid.n_points);
+  return yoke__app_error(COMMAND,
+                         "--analyse anova needs a value at every point: %s is missing at %zu of "
+                         "%zu (see status and reason in sweep.csv). Give them a value with "
+                         "--missing VALUE, or leave these settings out of --vary",
+                         a->measure, a->n_missing, a->app->grid.n_points);
 }
 
 static bool is_all_complete(analysis* a) {

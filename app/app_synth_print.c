@@ -15,7 +15,7 @@ static void print_optimum(const yoke_synth_design* d) {
          "states "
          "and gain 1 at frequency 0: %.4g\n",
          d->optimum.norm, d->optimum.least_real, d->settings.order, d->model_gamma);
-  printf("a slow signal arrives %.3g ms %s: only the other recipes make that 0\n",
+  printf("a slow signal arrives %.3g ms %s; the other recipes make this 0\n",
          1e3 * fabs(d->net_delay), d->net_delay < 0 ? "early" : "late");
 }
 
@@ -33,18 +33,18 @@ static void print_design(const yoke_synth_study* s) {
          is_general ? "poles right of -" : "a ", set->pole, set->order, set->band_hz);
   printf("gamma %.4g (largest weighted error), D1 D2 %.4g%s\n", s->design.gamma,
          s->design.direct_gain,
-         set->is_transparent ? " (a jump passes at the instant of exchange)"
-                             : " (a jump does not pass as it is: not for loops with feedthrough)");
+         set->is_transparent ? " (a jump arrives at once: suits loops with feedthrough)"
+                             : " (a jump arrives smoothed: not for loops with feedthrough)");
   if (is_general) {
     print_optimum(&s->design);
   }
   if (s->design.gamma >= 1) {
-    printf("within the band the element is up to %.3g times as far off as no signal at all: take "
-           "a smaller --band, or shorten the delay\n",
+    printf("within the band the error of the element is up to %.3g times the signal itself: use a "
+           "smaller --band, or shorten the delay\n",
            s->design.gamma);
   }
-  printf("noise of the signal is amplified %.3g times, a sine at most %.3g times\n\n",
-         s->noise_gain, s->design.largest_gain);
+  printf("noise is amplified %.3g times, a sine at most %.3g times\n\n", s->noise_gain,
+         s->design.largest_gain);
 }
 
 // ---- errors over frequency
@@ -80,9 +80,8 @@ static void print_rows(const yoke_synth_study* s) {
       yoke__app_table_add(&table, yoke__synth_path_names[nearest(&s->rows[i], k == 0)]);
     }
   }
-  printf(
-      "error of a sine, as part of its amplitude: first with the steps that exchanges make, then "
-      "with them\naveraged out, as a slow receiver sees it; *: above the band of the design\n");
+  printf("error of a sine relative to its amplitude: first with the steps between exchanges, then "
+         "with the\nsteps averaged out, as for a slow receiver; *: above the band of the design\n");
   yoke__app_table_print(&table);
 }
 

@@ -24,9 +24,9 @@ static bool is_fitting(const yoke_options* options) {
     return yoke__app_error(YOKE_ANALYSE, "--cluster is for --run only");
   }
   if (has_map != yoke__options_has(options, "steps")) {
-    return yoke__app_error(YOKE_ANALYSE,
-                           has_map ? "--map needs --steps FROM:TO:N, the steps to look at"
-                                   : "--steps is the other axis of --map, which is missing");
+    return yoke__app_error(YOKE_ANALYSE, has_map
+                                             ? "--map needs --steps FROM:TO:N, the steps to look at"
+                                             : "--steps needs --map, the other axis");
   }
   return true;
 }

@@ -136,16 +136,16 @@ static bool check_own(const plan* p) {
       {count_own(p) > 1, "expected one of --netlist, --system and --fmu"},
       {is_any && !has_reference, "expected --reference FILE: errors are measured against it"},
       {is_any && yoke__options_has(p->options, "problem"),
-       "--problem names what comes with the program; leave it out here"},
+       "--problem selects a built-in problem: leave it out with --netlist, --system and --fmu"},
       {is_any && p->is_find && !has_netlist,
-       "--find looks for steps and iterations of circuits; of a system or FMU give the steps to "
-       "try with --step"},
+       "--find searches steps and iterations of circuits only; for a system or FMU give the steps "
+       "with --step"},
       {is_any && wants_level && !has_limits && !(p->limit > 0),
-       "expected --limit SIGNAL=ERROR or --level ERROR: levels low and high belong to the problems "
-       "of the program"},
+       "expected --limit SIGNAL=ERROR or --level ERROR: levels low and high are for built-in "
+       "problems"},
       {!is_any && (has_reference || has_limits),
-       "--reference and --limit belong to --netlist, --system or --fmu; the problems of the "
-       "program have references and --level"},
+       "--reference and --limit need --netlist, --system or --fmu; built-in problems have a "
+       "reference and --level"},
   };
   for (size_t i = 0; i < YOKE_COUNT(rules); i++) {
     if (rules[i].is_broken) {

@@ -209,10 +209,10 @@ static void print_couplings(const json_t* system) {
       printf(", %s %s", name, yoke__view_value(value, room));
     }
     printf("\n");
-    yoke__view_print_all(json_object_get(c, "members"),
-                         "    {name:10} {inputs} in, {outputs} out"
-                         "{inputs_from_outside?, {inputs_from_outside} in from outside}"
-                         "{linear_states@, tells a linear model with {linear_states} states}\n");
+    yoke__view_print_all(
+        json_object_get(c, "members"),
+        "    {name:10} {inputs} in, {outputs} out{inputs_from_outside?, {inputs_from_outside} in "
+        "from outside}{linear_states@, has a linear model with {linear_states} states}\n");
   }
 }
 
@@ -258,7 +258,7 @@ static void print_bonds(const json_t* system) {
   }
   printf("\nbonds (energy ledger; a step creates mu * residual power * interval)\n");
   if (json_array_size(bonds) + json_array_size(hints) == 0) {
-    printf("  none: nothing will say how far the result can be believed\n");
+    printf("  none: the energy of the coupling is not checked\n");
   }
   json_array_foreach(bonds, i, bond) {
     yoke__view_print(bond, "  {name:12}");
@@ -274,7 +274,7 @@ static void print_bonds(const json_t* system) {
     printf("  ?            %s\n", json_string_value(json_array_get(hints, i)));
   }
   if (has_found) {
-    printf("  to name a found bond or fix its sign, write it under `bonds`; `NAME: false` refuses "
+    printf("  to name a found bond or fix its sign, write it under `bonds`; `NAME: false` removes "
            "it\n");
   }
 }

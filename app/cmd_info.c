@@ -88,8 +88,8 @@ static void print_method(const json_t* method) {
   static const char line[] = "  %-20s %-10s %-30s %s\n";
   const json_t* setting = NULL;
   size_t i = 0;
-  yoke__view_print(method, "{name}: {text}\n"
-                           "  serves {serves}{jacobi_only?, scheme jacobi only}\n\n");
+  yoke__view_print(method,
+                   "{name}: {text}\n  applies to {serves}{jacobi_only?, scheme jacobi only}\n\n");
   printf(line, "setting", "default", "values", "meaning");
   printf(line, "order", "0", "0 to 3", "of the extrapolation");
   json_array_foreach(json_object_get(method, "settings"), i, setting) {

@@ -124,7 +124,7 @@ static void print_ledger(const yoke_meter* m) {
   const double ledger = m->said->ter;
   const bool is_same = fabs(r->values.ter - ledger) <= LEDGER_SLACK * ledger;
   printf("%-16s%.*g J%s\n", "ledger", DIGITS, ledger,
-         is_same ? "" : " (it saw calls of the units that fall between the rows)");
+         is_same ? "" : " (it also measured calls of the units between the rows)");
 }
 
 static bool print_json(const yoke_meter* m) {

@@ -120,7 +120,7 @@ static bool has_good_runs(const yoke_app_study* app) {
     return true;
   }
   const yoke_study_result* first = yoke__study_find(app->study, 0, 0);
-  return yoke__app_error(COMMAND, "no point could be run to its end; the first one: %.300s",
+  return yoke__app_error(COMMAND, "no point ran to its end; the first failure: %.300s",
                          first->reason == NULL ? yoke__run_status_names[first->status]
                                                : first->reason);
 }
@@ -242,9 +242,8 @@ static bool may_run(yoke_app_study* app, const yoke_options* options) {
   for (size_t i = 0; i < app->grid.n_points; i++) {
     if (is_first_of_kind(app, i) && find_machine(app, i, unit, sizeof unit)) {
       return yoke__app_error(COMMAND,
-                             "unit '%s' is a real machine, which a grid would move %zu times; with "
-                             "a model in its place (--set units.%s.port=none) nothing moves, "
-                             "--machine runs it all the same",
+                             "unit '%s' is a real machine, which this grid would move %zu times; "
+                             "--machine allows it, --set units.%s.port=none runs its model instead",
                              unit, app->grid.n_points, unit);
     }
   }

@@ -162,7 +162,7 @@ static void print_report(const tuning* t) {
   print_candidate(t, &tune->current, "current");
   printf("%s\n", tune->text);
   if (t->n_repeats == 0) {
-    printf("no repetitions: without --seed every run of a setting gives the same numbers\n");
+    printf("no repetitions: give --seed if the system contains random noise\n");
   } else if (is_seed_without_effect(t)) {
     printf("all repetitions are equal: %s changes nothing here\n", t->app->plan.seed);
   }

@@ -101,7 +101,7 @@ static void print_watch(const yoke_twin_watch* w) {
                w->n_outputs);
   print_sensors(w);
   if (w->n_resets > 0) {
-    printf("the filter started anew %lld time%s\n", (long long)w->n_resets,
+    printf("the filter restarted %lld time%s\n", (long long)w->n_resets,
            w->n_resets == 1 ? "" : "s");
   }
   printf("%s: %s\n", w->study->unit, w->text);
@@ -123,7 +123,7 @@ static void print_tuning(const yoke_twin_tuning* t) {
   static const char* const heads[] = {"tuned", "guess", "filter", "", "least squares", "", ""};
   printf("tuning with %zu readings from %.9g s to %.9g s: %zu pass%s of the filter%s",
          t->n_readings, t->from, t->to, t->n_passes, t->n_passes == 1 ? "" : "es",
-         t->is_converged ? "" : " (they did not settle)");
+         t->is_converged ? "" : " (not converged)");
   if (t->n_starts > 0) {
     printf(", least squares from %zu starts, %zu of them to the same values", t->n_starts,
            t->n_good);
@@ -220,8 +220,8 @@ static bool tune(app_twin* app, int* status) {
   if (app->tuning.is_poor) {
     char text[300];
     snprintf(text, sizeof text,
-             "with no values does the model describe the record: the mean squared residual is "
-             "%.3g, expected about 1%s",
+             "no values make the model fit the record: the mean squared residual is %.3g, expected "
+             "about 1%s",
              fmin(app->tuning.pass_cost, app->tuning.fit_cost),
              app->tuning.has_laws
                  ? ": resistances that follow a law were taken as they are at the start; run "
@@ -318,7 +318,7 @@ static bool read_options(app_twin* app) {
     return yoke__app_error(COMMAND, "--data is missing: name a CSV file, or a folder with results");
   }
   if (yoke__options_has(options, "write") && !yoke__options_has(options, "tune")) {
-    return yoke__app_error(COMMAND, "--write: only --tune has something to write");
+    return yoke__app_error(COMMAND, "--write needs --tune");
   }
   if (!yoke__options_number(options, "from", -(double)INFINITY, &app->from) ||
       !yoke__options_number(options, "to", -(double)INFINITY, &app->to)) {

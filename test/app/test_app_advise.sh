@@ -155,8 +155,8 @@ is 'the same results as by hand' cmp within/results.csv by_set/results.csv
 ends 0 loop.yaml --within one.x=5e-2 --out cheap --json
 is 'the cheapest that is good enough' test "$(json out 'd["within"]["met"]')" = True
 ends 0 loop.yaml --within 1e-9 --out missed
-has out 'within: the wish is missed: '
-has out ' times what is allowed; '
+has out '--within is not met: '
+has out ' times the allowed error; '
 is 'a command to try' grep -q ': yoke advise loop.yaml --set trust.limit=1e-9 --budget [0-9]*$' out
 # missed, and surely so: the verdict is wrong
 ends 3 loop.yaml --within one.x=1e-9 --within two.x=1e-9 --out missed --json

@@ -40,7 +40,7 @@ done
 ends 0 "$mass/held.yaml"
 has out 'explicit Euler, 1e-05 s'
 has out "The file's coupling (hold, order 0) is unstable at 0.003 s (first unstable step 0.0023 s). mean is stable at this step"
-has out 'write `inputs: mean` and `method: hold`; or take a smaller step'
+has out 'write `inputs: mean` and `method: hold`; or use a smaller step'
 # radii of the specification at 1 ms; the internal steps stay as they are
 ends 0 "$mass/held.yaml" --step 1e-3 --methods hold,mpsm --json
 is 'radius of held signals' near "$(value out hold radius)" 0.96165562 1e-6
@@ -64,11 +64,11 @@ connections: [a.y1 -> b.u, b.y -> a.u1]
 YAML
 ends 0 static.yaml --methods mpsm,mpsm-ede --expect stable
 is 'no limit' test "$(grep -c 'stable    none' out)" -eq 2
-has out 'note: a radius of 1: models tell how outputs change, not where they are'
+has out 'note: a radius of exactly 1 is a constant offset that neither grows nor decays'
 has out '(a unit without state, or with fewer outputs than states)'
 sed 's/state_space, with.*/gain, with: {k: 0.5}}/; s/a.y1/a.y/; s/a.u1/a.u/' static.yaml >statics.yaml
 ends 0 statics.yaml --methods hold
-has out 'no states, nothing moves by itself'
+has out 'coupled exactly: no states'
 
 # ---- two free integrators: runs at 0.66 s stay bounded, and so do their multipliers
 
@@ -94,7 +94,7 @@ awk -v n=$n_units 'BEGIN {
 }' >chain.yaml
 limit=60
 ends 0 chain.yaml
-has out '(a large system; --resolution looks at all)'
+has out '(a large system; --resolution analyses all steps)'
 is 'a row per method' test "$(grep -c 'stable  ' out)" -ge 10
 ends 0 chain.yaml --methods hold --json
 coarse=$(value out hold first_unstable_step)
@@ -176,7 +176,7 @@ is 'a drawing' grep -q '</svg>' line/map.svg
 ends 3 "$mass/pulsed-mpsm.yaml" --map units.right.with.cc=100:1e4:5:log --steps 1e-3:9e-3:5 --methods hold --expect stable
 # a point that cannot be built is left out, all of them are a mistake
 ends 0 "$mass/pulsed-mpsm.yaml" --map units.right.with.m=0,10 --steps 1e-3:2e-3:2 --methods hold --out gap
-has out '1 point could not be looked at'
+has out '1 point could not be analysed'
 is 'an empty cell' test "$(sed -n 2p gap/limits.csv)" = '0,'
 ends 2 "$mass/pulsed-mpsm.yaml" --map units.right.with.mm=1,10 --steps 1e-3:2e-3:2
 has err "mm"
@@ -187,9 +187,9 @@ for ede in '' -ede; do
   "$yoke" run "$mass/nonlinear-mpsm$ede.yaml" --trust none --quiet --out "bohl$ede" >out 2>err
   ends 0 --run "bohl$ede" --out "bohl$ede/analysis" --expect stable
   has out 'exponentially stable: all exponents are below 1'
-  has out 'right            the identified model stands for it'
+  has out 'right            the identified model replaces it'
   has out 'judged: 775 steps from 0.225 s on'
-  has out '768 full, 7 modified, 0 by signals'
+  has out '768 full, 7 modified, 0 extrapolated'
   is 'K, windows, exponents' awk -F, 'NR > 1 { n++; if ($2 != 776 - $1 || !($3 < 1) || !($3 > 0.5)) exit 1 } END { exit n != 5 }' "bohl$ede/analysis/bohl.csv"
   is 'a row per step' test "$(lines "bohl$ede/analysis/steps.csv")" -eq 776
 done
@@ -229,7 +229,7 @@ has err 'wonders'
 ends 2 "$mass/held.yaml" --map units.left.with.k=1:2:3
 has err '--map needs --steps'
 ends 2 "$mass/held.yaml" --steps 1:2:3
-has err '--map, which is missing'
+has err '--steps needs --map'
 ends 2 "$mass/pulsed-mpsm.yaml" --map units.right.with.cc=1:2:3 --steps 2:1:3
 has err '--steps: expected numbers above 0 that rise'
 ends 2 "$mass/pulsed-mpsm.yaml" --map a=1,2 --map b=1,2 --map c=1,2 --steps 1:2:3
@@ -241,7 +241,7 @@ has err '--cluster is for --run only'
 ends 2 --run nowhere
 has err "there is no 'nowhere'; expected the folder that yoke run wrote, or results.csv in it"
 ends 2 --run ''
-has err '--run: found nothing; expected the folder'
+has err '--run: no name given; expected the folder'
 mkdir bare
 ends 2 --run bare
 has err 'bare: error: the folder holds no results.csv or results.h5'
@@ -291,11 +291,11 @@ has err '3 rows were lost while recording'
 told '"clusters"' '"couplings"'
 sed -i 's/"yoke": "[^"]*"/"yoke": "0.0.1"/' told/summary.json
 ends 2 --run told
-has err "told/summary.json tells nothing of coupling 'loop'"
+has err "told/summary.json has no coupling 'loop'"
 has err 'another version of yoke (0.0.1; this is'
 told '"file": "[^"]*"' '"file": "gone.yaml"'
 ends 2 --run told
-has err 'gone.yaml is the system that told/summary.json names'
+has err "gone.yaml' is the system file named in told/summary.json"
 echo '{' >told/summary.json
 ends 2 --run told
 has err "told/summary.json:2: error: string or '}' expected near end of file"
@@ -363,13 +363,13 @@ is 'the file is run' grep -q '^file .*stable .*(run)' out
 
 ends 0 "$source/scenarios/two-pendula/minimal.yaml" --methods file
 has out 'by differences of calls of 0.001 s'
-has out 'coupled without error: 4 states, stable'
+has out 'coupled exactly: 4 states, stable'
 ends 0 "$source/scenarios/three-rate-chain/chain.yaml" --methods file
-has out 'several exchange intervals: the loops were run with the linear models'
+has out 'several exchange intervals: the loops were simulated with the linear models'
 ends 0 "$source/scenarios/three-rate-chain/chain.yaml" --methods file --step 2e-4
 for file in fresh gauss-seidel; do
   ends 0 "$source/scenarios/rotational-oscillator/$file.yaml" --methods file,mpsm
-  has out 'note: 1 motion that nothing calls back'
+  has out 'note: 1 free integrator'
   is 'its energy is not kept' test "$(grep -c 'keeps its energy' out)" -eq 0
   is 'mpsm is not for this' grep -q '^mpsm .*unknown' out
 done

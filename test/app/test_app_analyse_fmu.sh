@@ -64,7 +64,7 @@ done
 has mpsm.native '    25        55  0.967529'
 has mpsm.native '    50        30  0.954027'
 is 'two own models' test "$(grep -c 'its own linear model, solver: explicit Euler, 1e-05 s' mpsm.native)" -eq 2
-has nonlinear-mpsm.native 'right            the identified model stands for it'
+has nonlinear-mpsm.native 'right            the identified model replaces it'
 has shaft.native 'shaft            its own linear model, solver: exact'
 has shaft.native 'load             its own linear model, solver: explicit Euler, 0.025 s'
 
@@ -77,7 +77,7 @@ same 'other internal steps'
 "$yoke" run pulsed-mpsm-2.ssp --set time.stop=0.2 --set units.right.values.kc_exponent=0.5 --trust none --quiet --out bent >out 2>err
 ends 0 --run bent --set units.right.values.kc_exponent=0.5
 has out 'left             its own linear model'
-has out 'right            the identified model stands for it'
+has out 'right            the identified model replaces it'
 
 # ---- where the internal step comes from
 
@@ -154,7 +154,7 @@ units:
 connections: [right.x -> left.x_other, right.v -> left.v_other, left.f -> right.f]
 YAML
     ends 0 $kind.yaml --methods hold,nepce,file --at 0.5
-    grep -E '^(hold|nepce|file|coupled without) ' out >$kind.rows
+    grep -E '^(hold|nepce|file|coupled exactly:) ' out >$kind.rows
     has out "$([ $kind = bare ] && echo 'identified from ' || echo 'by differences of calls of 0.001 s')"
   done
   # shaken on their way and tried at a point: the same table

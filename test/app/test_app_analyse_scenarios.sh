@@ -32,16 +32,16 @@ has out 'There is no closed loop of connections'
 # a sampled controller inside of a unit: it sees a demand every tenth call only. Its run is trustworthy
 for file in inertia vehicle; do
   ends 0 "$s/engine-test-bench/$file.yaml" --methods file --expect stable
-  has out 'loop bench | load, held signals, fresh exchange'
+  has out 'loop bench | load, zero-order hold, fresh exchange'
   has out 'stable at every step up to 0.004 s'
 done
 # slow motions show in long trials only: the same cut both ways, of which one diverges (steering/README.md)
 ends 0 "$s/steering/belt-to-motor.yaml" --methods file --expect stable
 ends 3 "$s/steering/belt-to-rack.yaml" --methods file --expect stable
-has out 'coupled without error: 16 states, stable'
+has out 'coupled exactly: 16 states, stable'
 # drives that are off: the loop is open there, which says nothing of the run
 ends 3 "$s/steering/motor-in-line.yaml" --methods file --expect stable
-has out "Stable or not is not known: unit 'rig' does not answer its inputs at t = 0 s"
+has out "Stability is unknown: unit 'rig' does not react to its inputs at t = 0 s"
 # four signals each way: structured loops of 28 states
 ends 0 "$s/helicopter/held.yaml" --methods file --expect stable
 has out '  mu '

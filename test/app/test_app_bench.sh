@@ -156,7 +156,7 @@ if "$yoke" export oscillator.mass --fmi 2 -o mass.fmu >/dev/null 2>&1; then
 fi
 ends 2 circuits --system none.yaml --reference rc.csv --step 1e-3
 ends 2 circuits --system "$oscillator/jacobi.yaml" --reference "$oscillator/reference.csv" --find --limit left.x=1
-has err '--find looks for steps and iterations of circuits'
+has err '--find searches steps and iterations of circuits only'
 ends 2 circuits --system a.yaml --fmu b.fmu --reference rc.csv
 
 # ---- wrong command lines

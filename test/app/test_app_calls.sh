@@ -84,10 +84,10 @@ holds "$(error auto-0.05) < $(error auto-0.1) / 4"
 run 3 run auto.yaml --trust none --quiet --set inputs=start --set time.stop=20 --out held
 # what served the signals is said, and stands in the summary
 run 0 run auto.yaml --trust none --out served
-says 'auto: order 2 served 99.'
+says 'auto: order 2 was used for 99.'
 says '"what": "quadratic"' served/summary.json
 run 0 run auto.yaml --trust none --set inputs=start --set time.step=0.01 --out plain
-silent 'order 2 served'
+silent 'order 2 was used'
 
 # a loop that no way of serving makes stable: every fallback is said, at the end and in the summary
 cat >grow.yaml <<EOF
@@ -101,7 +101,7 @@ connections: [a.y1 -> b.u1, b.y1 -> a.u1]
 EOF
 run 3 run grow.yaml --trust none --out grow
 says 'grew 167 times up to t = 0.16 s: the extrapolated signals of its loop are held for a while'
-says 'loops that grew were held 7 times'
+says 'growing loops fell back to zero-order hold 7 times'
 says '"count": 7' grow/summary.json
 says '"what": "fallback"' grow/summary.json
 # what is named is not chosen

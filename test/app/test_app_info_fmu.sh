@@ -90,7 +90,7 @@ json "v['A']['dimensions'] == ['n', 'n']"
 
 # ---- faults of the file, and libraries that are missing
 run 0 info "$fmus/imperfect2.fmu"
-out_has '^  x\[1\]\.y <- all inputs \(not said\)$'
+out_has '^  x\[1\]\.y <- all inputs \(not declared\)$'
 out_has '^  line [0-9]+ +warning: '
 for id in fmi-output-unlisted fmi-start-missing fmi-unit-unknown fmi-type-unknown; do
   n_checks=$((n_checks + 1))

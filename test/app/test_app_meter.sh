@@ -140,7 +140,7 @@ awk -F': ' '/"ter":/ { a = $2 } /"ledger_ter":/ { b = $2 } END { sub(",", "", a)
   fail 'corrected: the meter and the ledger differ'
 run 0 run "$scenarios/hydraulic-crane/crane.yaml" --quiet --set time.stop=1 --set 'record.signals=["**"]' --out fast
 run 0 meter fast --bond piston
-out_has '^ledger .* J \(it saw calls of the units that fall between the rows\)$'
+out_has '^ledger .* J \(it also measured calls of the units between the rows\)$'
 
 run 0 run "$scenarios/rotational-oscillator/fresh.yaml" --quiet --out fresh
 run 2 meter fresh --bond joint

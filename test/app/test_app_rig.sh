@@ -92,16 +92,16 @@ run 2 advise loop.yaml
 says "unit 'b' is a real machine, which is not run again and again"
 # a machine is not called by reading its file, nor moved by a study that was not told to
 run 2 analyse loop.yaml
-says "unit 'b' is a real machine, which cannot be looked into"
+says "unit 'b' is a real machine and cannot be linearised"
 run 0 check loop.yaml
 says "note: unit 'b': the other end of its port at 127.0.0.1:1 is not called: values at the start were not computed"
 run 0 check loop.yaml --set units.b.peer="$address"
 run 0 analyse loop.yaml --set units.b.port=none
 vary='--vary units.a.with.k=9,10 --measure end:b.x --quiet'
 run 2 sweep loop.yaml $vary --set units.b.peer="$address" --out swept
-says "unit 'b' is a real machine, which a grid would move 2 times"
+says "unit 'b' is a real machine, which this grid would move 2 times"
 run 2 sweep loop.yaml $vary --vary units.b.port=none,udp --set units.b.peer="$address" --out swept
-says "unit 'b' is a real machine, which a grid would move 4 times"
+says "unit 'b' is a real machine, which this grid would move 4 times"
 run 2 sweep loop.yaml $vary --machine --jobs 2 --set units.b.peer="$address" --out swept
 says '--machine: one run at a time; leave out --jobs'
 run 0 sweep loop.yaml $vary --machine --set units.b.peer="$address" --out swept

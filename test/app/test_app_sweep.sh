@@ -93,7 +93,7 @@ is 'the same table as in one go' cmp whole/sweep.csv killed/sweep.csv
 start interrupted
 interrupt
 is 'interrupted: status 130' test $? -eq 130
-has out 'the same command goes on from there'
+has out 'the same command continues there'
 is 'an interrupt is no error' test ! -s err
 n=$(($(lines interrupted/journal.csv) - 2))
 is "interrupted in the middle, after $n points" test "$n" -lt 24
@@ -284,7 +284,7 @@ has corner/sweep.csv '-1,refused,,'
 ends 0 osc.yaml --vary time.step=-1,1e-3 --measure status --out corner2
 has corner2/sweep.csv '-1,refused,,'
 ends 1 osc.yaml --vary time.step=1e-3,2e-3 --measure end:left.x --limit 'max:left.x<=-1' --out none
-has err 'no point could be run to its end; the first one: max:left.x is 0 at t = 0 s; limit max:left.x<=-1'
+has err 'no point ran to its end; the first failure: max:left.x is 0 at t = 0 s; limit max:left.x<=-1'
 
 # wrong TEXT ARGUMENTS...: status 2, that message, no folder
 wrong() {
@@ -431,8 +431,8 @@ is 'names and numbers' test "$(sed -n 2p loop/sweep.csv | cut -d, -f1-3)" = off,
 has loop/anova.csv 'rms:left.x,couplings.loop.ede,couplings.loop.learning,'
 
 wrong '--analyse needs a measure that is a number' osc.yaml --vary time.step=1e-3 --measure status --analyse anova
-wrong '--missing says nothing without --analyse' osc.yaml --vary time.step=1e-3 --measure ter --missing 1
-wrong '--best-least says nothing without --analyse best' osc.yaml --vary time.step=1e-3 --measure ter --analyse anova --best-least 5
+wrong '--missing has no effect without --analyse' osc.yaml --vary time.step=1e-3 --measure ter --missing 1
+wrong '--best-least has no effect without --analyse best' osc.yaml --vary time.step=1e-3 --measure ter --analyse anova --best-least 5
 wrong "--analyse: unknown 'anvoa'; did you mean 'anova'?" osc.yaml --vary time.step=1e-3 --measure ter --analyse anvoa
 wrong "--clip: expected a number, found 'x'" osc.yaml --vary time.step=1e-3 --measure ter --analyse best --clip x
 wrong "--best-within: expected a number from 0 on, found '-1'" osc.yaml --vary time.step=1e-3 --measure ter --analyse best --best-within=-1

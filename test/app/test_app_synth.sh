@@ -84,7 +84,7 @@ sed 's/order: 1/delay: 0.1/; s/left.f -> right.f/{from: left.f, to: right.f, del
 ends 0 late.yaml --connection 'left.f->right.f' --connection 'right.v->left.v' --output late.json
 has out 'recipe L'
 has out 'delay 0.1 s'
-has out 'times as far off as no signal at all: take a smaller --band, or shorten the delay'
+has out 'times the signal itself: use a smaller --band, or shorten the delay'
 ends 0 late.yaml --connection 'left.f->right.f' --connection 'right.v->left.v' --output late.json --band 0.5
 is 'which helps' test "$(grep -c 'as no signal' out)" -eq 0
 ends 0 late.yaml --connection 'left.f->right.f' --connection 'right.v->left.v' --output late.json

@@ -111,7 +111,7 @@ has close/tune.json '"change": false'
 ends 0 noise.yaml --vary units.c.with.value=9,11 --set units.n.with.noise=0 --minimise end:n.y --seed units.n.with.seed --out silent
 has out 'all repetitions are equal'
 ends 0 noise.yaml --vary units.c.with.value=9,11 --minimise end:n.y --repeat 4 --out once
-has out 'no repetitions: without --seed'
+has out 'no repetitions: give --seed'
 ends 0 noise.yaml --vary units.c.with.value=9,11 --minimise end:n.y --out once --json
 has out '"advice": "change to units.c.with.value=9'
 is 'well-formed drawing' grep -q '^</svg>$' once/map.svg

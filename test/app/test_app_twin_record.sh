@@ -218,7 +218,7 @@ says 'none.csv'
 run 2 twin none.yaml --data good.csv
 says 'none.yaml'
 run 2 twin chain.yaml --data good.csv --write x.yaml
-says 'only --tune has something to write'
+says '--write needs --tune'
 run 2 twin chain.yaml --data good.csv --tune --write chain.yaml
 says 'is the system file itself'
 run 2 twin chain.yaml --data good.csv --from 200 --to 100
@@ -280,7 +280,7 @@ run 2 twin chain.yaml --data double.csv
 says "double.csv:1: error: columns 2 and 5 are both called 'bench.ta'"
 # noise that is ten times what the file says: what tuning finds is of no use
 run 3 twin chain.yaml --data good.csv --set 'units.twin.sensors.t(a).sigma=0.02' --set 'units.twin.sensors.t(b).sigma=0.02' --tune --write never.yaml --out never
-says 'with no values does the model describe the record'
+says 'no values make the model fit the record'
 says 'the tuned values are not used, and nothing is written'
 if [ -e never.yaml ]; then bad 'a rejected tuning was written'; else pass; fi
 run 2 twin chain.yaml --data good.csv --json --set units.twin.sensors.t[a].sigma=-1
