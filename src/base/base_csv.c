@@ -281,11 +281,16 @@ static const char* skip_last_line_ends(const char* begin, const char* end) {
   return end;
 }
 
-static yoke_status read_table(reader* r, yoke_csv* out) {
-  r->end = skip_last_line_ends(r->at, r->end);
-  if (r->end - r->at >= 3 && memcmp(r->at, "\xef\xbb\xbf", 3) == 0) {
-    r->at += 3;
+// Without what is around the table.
+static reader begin_table(const char* bytes, size_t n, const yoke_sink* sink) {
+  reader r = {bytes, skip_last_line_ends(bytes, bytes + n), bytes, 1, sink};
+  if (r.end - r.at >= 3 && memcmp(r.at, "\xef\xbb\xbf", 3) == 0) {
+    r.at += 3;
   }
+  return r;
+}
+
+static yoke_status read_table(reader* r, yoke_csv* out) {
   if (r->at == r->end) {
     return fail(r, r->line_start, "no header: the text is empty");
   }
@@ -314,7 +319,7 @@ static yoke_status read_table(reader* r, yoke_csv* out) {
 
 yoke_status yoke__csv_parse(const char* bytes, size_t n, yoke_csv* out, const yoke_sink* sink) {
   memset(out, 0, sizeof *out);
-  reader r = {bytes, bytes + n, bytes, 1, sink};
+  reader r = begin_table(bytes, n, sink);
   const yoke_status status = read_table(&r, out);
   if (status == YOKE_NO_MEMORY) {
     yoke_fail(sink, status, "out of memory");
@@ -323,6 +328,78 @@ yoke_status yoke__csv_parse(const char* bytes, size_t n, yoke_csv* out, const yo
     yoke__csv_free(out);
   }
   return status;
+}
+
+// ---- again over a text that was read before, so that nothing in it can fail
+
+// In front of the first row.
+static yoke_status begin_rows(const char* bytes, size_t n, const yoke_csv* csv, reader* r) {
+  *r = begin_table(bytes, n, NULL);
+  cell c;
+  for (size_t i = 0; i < csv->n_columns; i++) {
+    YOKE_TRY(read_cell(r, &c));
+  }
+  r->line++;
+  return YOKE_OK;
+}
+
+static bool has_text(const cell* c) {
+  return c->n > 0 || c->is_quoted;
+}
+
+// Bytes that the texts of the wanted columns take, NULs included.
+static yoke_status count_texts(reader r, const bool wanted[], const yoke_csv* csv, size_t* size) {
+  cell c;
+  for (size_t row = 0; row < csv->n_rows; row++) {
+    for (size_t i = 0; i < csv->n_columns; i++) {
+      YOKE_TRY(read_cell(&r, &c));
+      *size += wanted[i] && has_text(&c) ? c.n + 1 : 0;
+    }
+  }
+  return YOKE_OK;
+}
+
+yoke_status yoke__csv_keep_texts(const char* bytes, size_t n, const bool wanted[], yoke_csv* csv) {
+  reader r;
+  cell c;
+  size_t size = 1;
+  YOKE_TRY(begin_rows(bytes, n, csv, &r));
+  YOKE_TRY(count_texts(r, wanted, csv, &size));
+  char* to = yoke__arena_take(&csv->arena, size);
+  const char*** texts = yoke__arena_array(&csv->arena, csv->n_columns + 1, sizeof(void*));
+  YOKE_TRY_MEMORY(to && texts);
+  for (size_t i = 0; i < csv->n_columns; i++) {
+    texts[i] = wanted[i] ? yoke__arena_array(&csv->arena, csv->n_rows + 1, sizeof(void*)) : NULL;
+    YOKE_TRY_MEMORY(!wanted[i] || texts[i] != NULL);
+  }
+  for (size_t row = 0; row < csv->n_rows; row++) {
+    for (size_t i = 0; i < csv->n_columns; i++) {
+      YOKE_TRY(read_cell(&r, &c));
+      if (wanted[i]) {
+        texts[i][row] = has_text(&c) ? to : NULL;
+        to += has_text(&c) ? unquote(&c, to) + 1 : 0;
+      }
+    }
+  }
+  for (size_t i = 0; i < csv->n_columns; i++) {
+    csv->columns[i].texts = texts[i];
+  }
+  return YOKE_OK;
+}
+
+size_t yoke__csv_line(const char* bytes, size_t n, const yoke_csv* csv, size_t row) {
+  reader r;
+  cell c = {.is_last = false};
+  if (begin_rows(bytes, n, csv, &r) < 0) {
+    return 0;
+  }
+  for (size_t i = 0; i < row * csv->n_columns; i++) {
+    if (read_cell(&r, &c) < 0) {
+      return 0;
+    }
+    r.line += c.is_last;
+  }
+  return r.line;
 }
 
 void yoke__csv_free(yoke_csv* csv) {

@@ -80,6 +80,38 @@ static void missing_cells_and_text(void** state) {
   assert_false(yoke__csv_is_missing((double)NAN));
 }
 
+static void check_cell(const char* got, const char* want) {
+  if ((got == NULL) != (want == NULL) || (got != NULL && strcmp(got, want) != 0)) {
+    fail_msg("got %s, expected %s", got == NULL ? "none" : got, want == NULL ? "none" : want);
+  }
+}
+
+// Texts as they stand, without the blanks and the quotes around them; empty cells are told apart from empty texts.
+static void texts_of_columns(void** state) {
+  (void)state;
+  static const char bytes[] = "\xef\xbb\xbf\"ti\nme\", mode ,x,note\r\n0, on ,1,\n1,\"off, "
+                              "\"\"really\"\"\",2, \" a \" \r\n2,,3,\"\"\n"
+                              "3,\"two\r\nlines\",4,b\n4,5,6,c\n\n";
+  static const char* const modes[] = {"on", "off, \"really\"", NULL, "two\r\nlines", "5"};
+  static const char* const notes[] = {NULL, " a ", "", "b", "c"};
+  static const bool wanted[] = {false, true, false, true};
+  static const size_t lines[] = {3, 4, 5, 6, 8};
+  check_ok(parse(bytes));
+  assert_int_equal(table.n_rows, 5);
+  assert_null(table.columns[1].texts);
+  check_ok(yoke__csv_keep_texts(bytes, sizeof bytes - 1, wanted, &table));
+  assert_null(table.columns[0].texts);
+  assert_null(table.columns[2].texts);
+  for (size_t i = 0; i < 5; i++) {
+    check_cell(table.columns[1].texts[i], modes[i]);
+    check_cell(table.columns[3].texts[i], notes[i]);
+    assert_int_equal(yoke__csv_line(bytes, sizeof bytes - 1, &table, i), lines[i]);
+  }
+  check_ok(parse("a,b\n"));
+  check_ok(yoke__csv_keep_texts("a,b\n", 4, wanted, &table));
+  assert_non_null(table.columns[1].texts);
+}
+
 // What spreadsheets and people write: blanks behind commas, in front of quotes, around names.
 static void blanks_around_cells(void** state) {
   (void)state;
@@ -203,10 +235,10 @@ static void large_table_is_exact(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(numbers_and_names),    cmocka_unit_test(missing_cells_and_text),
-      cmocka_unit_test(blanks_around_cells),  cmocka_unit_test(shapes_at_the_edge),
-      cmocka_unit_test(errors_say_where),     cmocka_unit_test(sizes_are_bounded),
-      cmocka_unit_test(large_table_is_exact),
+      cmocka_unit_test(numbers_and_names),  cmocka_unit_test(missing_cells_and_text),
+      cmocka_unit_test(texts_of_columns),   cmocka_unit_test(blanks_around_cells),
+      cmocka_unit_test(shapes_at_the_edge), cmocka_unit_test(errors_say_where),
+      cmocka_unit_test(sizes_are_bounded),  cmocka_unit_test(large_table_is_exact),
   };
   const int n_failed = cmocka_run_group_tests(tests, NULL, NULL);
   yoke__csv_free(&table);
