@@ -20,8 +20,10 @@ static void print_variables(const json_t* unit, const char* causality, const cha
   json_array_foreach(json_object_get(unit, "variables"), i, v) {
     if (strcmp(yoke__view_text(v, "causality"), causality) == 0) {
       const bool is_array = yoke__view_count(v, "size") > 1;
+      const bool is_real = strcmp(yoke__view_text(v, "type"), "real") == 0;
       printf("%s", before);
       yoke__view_print(v, is_array ? "{name}[{size}]" : "{name}");
+      yoke__view_print(v, is_real ? "" : " ({type})");
       yoke__view_print(v, "{dimension? [{dimension}]}{feedthrough? *}");
       before = ", ";
     }
