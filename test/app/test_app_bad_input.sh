@@ -580,7 +580,7 @@ connections: [a.x -> d.u]
 END
 refused 3
 at 4:3 "unit 'a': cannot open"
-err_has "back.csv:3: error: unit 'b': time 0 is not after 1 of the line before"
+err_has "back.csv:3: error: unit 'b': time 0 is before 1 of the row before"
 at 6:3 "unit 'c': "
 err_has 'has no rows'
 

@@ -39,7 +39,10 @@ static const exported_case exported_cases[] = {
      1},
     {"driver", "with: {mode: pi, points: [[0, 0.1], [3, 0.5]], preview: 0.01}", 1},
     {"rig.bench", "with: {seed: 7, latency: 1, loss_out: 0.1, jitter_in: 1e-3}", 1},
-    {"playback", "with: {file: table.csv, interpolation: linear, end: repeat}", 1},
+    {"playback",
+     "with: {file: table.csv, interpolation: linear, end: repeat, integers: [n], booleans: [on], "
+     "enumerations: [mode], items: [\"<low>\", \"very high\"], strings: [note]}",
+     1},
     {"channel", "with: {n: 3, noise: [0.1, 0, 0.2], loss: 0.25, seed: 12345}", 1},
     {"sum", "with: {signs: [1, -1, 0.5]}", 1},
     {"select", "with: {n: 4, mode: mean}", 1},
@@ -108,7 +111,10 @@ static inline void exported_write_table(const char* directory) {
   snprintf(path, sizeof path, "%s/table.csv", directory);
   FILE* file = fopen(path, "w");
   assert_non_null(file);
-  fputs("time,a,b\n0,0,5\n0.1,1,4.25\n0.25,-1,3\n0.3,0.5,8\n", file);
+  fputs("time,a,b,n,on,mode,note\n0,0,5,-7,true,<low>,\"one, two\"\n0.1,1,4.25,8,0,very high,\n"
+        "0.1,2,4,9,1,<low>,\" \"\"q\"\" & <r>\"\n0.25,-1,3,10,false,very high,x\n"
+        "0.3,0.5,8,11,1,<low>,y\n",
+        file);
   assert_int_equal(fclose(file), 0);
 }
 

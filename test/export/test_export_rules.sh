@@ -9,13 +9,13 @@ command -v python3 >/dev/null || { echo "python3 is missing"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-printf 'time,a,b c\n0,1,2\n1,2,3\n' >table.csv
+printf 'time,a,b c,n,on,mode,note\n0,1,2,3,true,<low>,"a, b"\n1,2,3,4,0,high,c\n' >table.csv
 
 # what models cannot do without, and what makes them show more of themselves
 arguments() {
   case $1 in
     state_space) echo 'A=[[0,1],[-4,0]]|B=[[0,1],[1,0]]|C=[[1,0],[0,1]]|D=[[0,0],[1,0]]|inputs=["a & b", c]' ;;
-    playback) echo 'file=table.csv' ;;
+    playback) echo 'file=table.csv|integers=[n]|booleans=[on]|enumerations=[mode]|items=["<low>", high]|strings=[note]' ;;
     driver) echo 'points=[[0,0],[1,2]]' ;;
     label) echo 'labels=["<cold>", "warm", "warm"]|input=enumeration' ;;
     channel | meter | select) echo 'n=3' ;;

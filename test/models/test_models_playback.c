@@ -1,5 +1,8 @@
 // Playback of CSV files: interpolation, ends, and what is refused with which line.
 #include "models/playback/playback.h"
+
+#include <float.h>
+
 #include "support/trial.h"
 
 static const yoke_unit_ops* const ops = &yoke__model_playback;
@@ -123,6 +126,182 @@ static void test_hold(void** state) {
   }
   check_between(fabs(sum - 300.0), 1e-13, 1e-9);  // summed times do miss rows: not used here
   trial_close(&d);
+}
+
+// A repeated time is a step: before it the line leads to the earlier row, from it on the later one holds.
+static void test_step(void** state) {
+  (void)state;
+  write_file("time,u\n0,0\n1,2\n1,10\n2,12\n");
+  const double eps = 4 * DBL_EPSILON;
+  const settings s = {LINEAR, END_HOLD, 0.0};
+  trial d;
+  open_file(&d, &s);
+  trial_start(&d, 0.0);
+  check_near(value_at(&d, 0.5, "u"), 1.0, 0.0);
+  check_near(value_at(&d, 0.999, "u"), 1.998, 1e-12);
+  check_near(value_at(&d, 1.0, "u"), 10.0, 0.0);
+  check_near(value_at(&d, 1.0 - eps, "u"), 10.0, 0.0);  // missed by rounding
+  check_near(value_at(&d, 1.5, "u"), 11.0, 1e-14);
+  check_near(value_at(&d, 2.0, "u"), 12.0, 0.0);
+  trial_close(&d);
+
+  // the same held, with a third row of that time; steps at the first and the last row
+  write_file("time,u\n0,7\n0,0\n1,2\n1,5\n1,10\n2,12\n2,20\n");
+  const settings hold = {HOLD, END_HOLD, 0.5};
+  open_file(&d, &hold);
+  trial_start(&d, 0.0);
+  check_near(value_at(&d, 0.4, "u"), 7.0, 0.0);
+  check_near(value_at(&d, 0.5, "u"), 0.0, 0.0);
+  check_near(value_at(&d, 1.4, "u"), 0.0, 0.0);
+  check_near(value_at(&d, 1.5, "u"), 10.0, 0.0);
+  check_near(value_at(&d, 2.5, "u"), 20.0, 0.0);
+  check_near(value_at(&d, 99.0, "u"), 20.0, 0.0);
+  trial_close(&d);
+
+  // a lap ends where the next one begins: the first time has its later row
+  const settings repeat = {LINEAR, END_REPEAT, 0.0};
+  open_file(&d, &repeat);
+  trial_start(&d, 0.0);
+  for (int lap = 0; lap < 10; lap++) {
+    check_near(value_at(&d, 2.0 * lap, "u"), 0.0, 0.0);
+    check_near(value_at(&d, 2.0 * lap + 1.75, "u"), 11.5, 1e-12);
+  }
+  trial_close(&d);
+}
+
+// ---- whole numbers, booleans, items, texts
+
+static const char* const integers[] = {"gear", "far"};
+static const char* const booleans[] = {"on"};
+static const char* const enumerations[] = {"mode"};
+static const char* const items[] = {"low", "middle range", "high"};
+static const char* const strings[] = {"note"};
+
+static void check_typed(trial* d, double t, int64_t gear, int64_t is_on, int64_t mode,
+                        const char* note) {
+  char text[64];
+  trial_refresh(d, t);
+  check_ok(yoke__unit_get(&d->unit, trial_index(d, "note"), text,
+                          d->unit.info->variables[trial_index(d, "note")].max_size));
+  if (trial_get_whole(d, "gear") != gear || trial_get_whole(d, "on") != is_on ||
+      trial_get_whole(d, "mode") != mode || strcmp(text, note) != 0) {
+    fail_msg("t = %g: gear %lld, on %lld, mode %lld, note '%s'", t,
+             (long long)trial_get_whole(d, "gear"), (long long)trial_get_whole(d, "on"),
+             (long long)trial_get_whole(d, "mode"), text);
+  }
+}
+
+static void test_types(void** state) {
+  (void)state;
+  write_file("time,gear,on,u,mode,note,far\n"
+             "0,-1,true,0,low,\"one, \"\"two\"\"\",9223372036854775807\n"
+             "1,2.0,0,10, middle range ,x,-9223372036854775808\n"
+             "1,3e2,1,20,high,\" a \",7\n"
+             "2,4,FALSE,30,\"low\",bye,8\n");
+  const int64_t gaps = 1;
+  const yoke_argument arguments[] = {trial_texts("file", 1, &path),
+                                     trial_texts("integers", 2, integers),
+                                     trial_texts("booleans", 1, booleans),
+                                     trial_texts("enumerations", 1, enumerations),
+                                     trial_texts("items", 3, items),
+                                     trial_texts("strings", 1, strings),
+                                     trial_whole("gaps", &gaps)};
+  trial d;
+  trial_open(&d, ops, arguments, 7);
+  trial_check_description(&d);
+  static const yoke_type types[] = {YOKE_INTEGER,     YOKE_BOOLEAN, YOKE_REAL,
+                                    YOKE_ENUMERATION, YOKE_STRING,  YOKE_INTEGER};
+  assert_int_equal(d.unit.info->n_variables, 6);
+  for (size_t i = 0; i < 6; i++) {
+    assert_int_equal(d.unit.info->variables[i].type, types[i]);
+  }
+  assert_string_equal(d.unit.info->variables[3].items[1], "middle range");
+  assert_string_equal(d.unit.info->variables[4].start_text, "one, \"two\"");
+  assert_int_equal(d.unit.n_y, 1);
+  trial_start(&d, 0.0);
+  check_typed(&d, -1.0, -1, 1, 0, "one, \"two\"");
+  check_typed(&d, 0.75, -1, 1, 0, "one, \"two\"");  // held, while u is on its way
+  check_near(trial_get(&d, "u"), 7.5, 1e-14);
+  check_typed(&d, 1.0, 300, 1, 2, " a ");
+  check_typed(&d, 2.0, 4, 0, 0, "bye");
+  assert_int_equal(trial_get_whole(&d, "far"), 8);
+  trial_refresh(&d, 0.0);
+  assert_true(trial_get_whole(&d, "far") == INT64_MAX);
+  trial_check_rollback(&d, 0.5, 1.0);
+  trial_close(&d);
+
+  // a gap holds: an empty cell, and nan for numbers; texts have none
+  write_file(
+      "time,gear,on,u,mode,note,far\n0,,1,1,,first,1\n1,5,,2,high,,NaN\n2,nan,0,3,,\"\",3\n");
+  trial_open(&d, ops, arguments, 7);
+  trial_start(&d, 0.0);
+  check_typed(&d, 0.0, 5, 1, 2, "first");
+  check_typed(&d, 1.5, 5, 1, 2, "");
+  check_typed(&d, 2.0, 5, 0, 2, "");
+  yoke_sample_info info = {0};
+  trial_refresh(&d, 2.0);
+  check_ok(ops->sample_info(d.unit.self, trial_index(&d, "gear"), &info));
+  assert_true(!info.is_valid && info.time_stamp == 1.0);
+  trial_close(&d);
+}
+
+static void refuse_typed(const char* text, const char* part) {
+  const yoke_argument arguments[] = {
+      trial_texts("file", 1, &path),        trial_texts("integers", 1, integers),
+      trial_texts("booleans", 1, booleans), trial_texts("enumerations", 1, enumerations),
+      trial_texts("items", 3, items),       trial_texts("strings", 1, strings)};
+  write_file(text);
+  trial_refuses(ops, arguments, 6, part);
+}
+
+static void test_refused_types(void** state) {
+  (void)state;
+#define TYPED "time,gear,on,mode,note\n0,1,1,low,a\n"
+  refuse_typed(TYPED "1,2.5,1,low,a\n",
+               "test_models_playback.csv:3: error: the cell of column 'gear' is '2.5'; expected a "
+               "whole number, since 'integers' names the column");
+  refuse_typed(TYPED "1,1e300,1,low,a\n", "'1e300'; expected a whole number");
+  refuse_typed(TYPED "1,nan,1,low,a\n", "'nan'; expected a whole number");
+  refuse_typed(TYPED "1,2,2,low,a\n",
+               ":3: error: the cell of column 'on' is '2'; expected true, false, 1 or 0");
+  refuse_typed(TYPED "1,2,yes,low,a\n", "'yes'; expected true, false, 1 or 0");
+  refuse_typed(TYPED "1,2,1,lower,a\n",
+               ":3: error: the cell of column 'mode' is 'lower'; expected one of 'items'");
+  refuse_typed(TYPED "1,2,1,,a\n",
+               ":3: error: the cell of column 'mode' is empty; with 'gaps: hold'");
+  refuse_typed("time,gear,on,mode\n0,1,1,low\n", "strings: test_models_playback.csv has no column "
+                                                 "'note'");
+  char text[5000], cell[4200];
+  memset(cell, 'x', sizeof cell);
+  cell[4096] = '\0';
+  snprintf(text, sizeof text, TYPED "1,2,1,low,%s\n", cell);
+  refuse_typed(text, "expected a text of at most 4095 bytes");
+
+  static const char* const time[] = {"time"};
+  static const char* const twice[] = {"low", "low"};
+  static const char* const other[] = {"gear"};
+  const yoke_argument file = trial_texts("file", 1, &path);
+  write_file(TYPED);
+  const yoke_argument is_time[] = {file, trial_texts("booleans", 1, time)};
+  trial_refuses(ops, is_time, 2, "booleans: 'time' is the time");
+  const yoke_argument both[] = {file, trial_texts("integers", 1, integers),
+                                trial_texts("strings", 1, integers)};
+  trial_refuses(ops, both, 3, "strings: 'gear' is named before: in integers");
+  const yoke_argument no_items[] = {file, trial_texts("enumerations", 1, enumerations)};
+  trial_refuses(ops, no_items, 2, "items: expected 1 to 1000 names");
+  const yoke_argument no_enumerations[] = {file, trial_texts("items", 3, items)};
+  trial_refuses(ops, no_enumerations, 2, "items: there are no 'enumerations'");
+  const yoke_argument same[] = {file, trial_texts("enumerations", 1, enumerations),
+                                trial_texts("items", 2, twice)};
+  trial_refuses(ops, same, 3, "items: 'low' is there twice");
+  const yoke_argument unplayed[] = {file, trial_texts("columns", 1, other),
+                                    trial_texts("booleans", 1, booleans)};
+  trial_refuses(ops, unplayed, 3, "'on' is in 'booleans', but not in 'columns'");
+  write_file("time,gear,on,mode,note\n0,,1,low,a\n");
+  const int64_t gaps = 1;
+  const yoke_argument empty[] = {file, trial_texts("integers", 1, integers),
+                                 trial_whole("gaps", &gaps)};
+  trial_refuses(ops, empty, 3, "column 'gear' has no value");
 }
 
 static void test_offset_and_stop(void** state) {
@@ -269,16 +448,19 @@ static void test_refused_gaps(void** state) {
   trial_refuses(ops, arguments, 2, "column 'v' has no number");
   write_file("time,u\n0,1\n,2\n");
   trial_refuses(ops, arguments, 2, ":3: error: the cell of column 'time' is empty");
-  write_file("time,u\n0,1\n2,2\n2,\n");
-  trial_refuses(ops, arguments, 2, ":4: error: time 2 is not after 2");
+  write_file("time,u\n0,1\n2,2\n1,\n");
+  trial_refuses(ops, arguments, 2, ":4: error: time 1 is before 2");
   // without the setting it is named
   refuse("time,u\n0,1\n1,\n", "; with 'gaps: hold' the last value holds");
 }
 
 static void test_refused_files(void** state) {
   (void)state;
-  refuse("time,u\n0,1\n1,2\n1,3\n", ":4: error: time 1 is not after 1 of the line before");
-  refuse("time,u\n0,1\n-1,2\n", ":3: error: time -1 is not after 0");
+  refuse("time,u\n0,1\n1,2\n0.5,3\n", ":4: error: time 0.5 is before 1 of the row before");
+  refuse(
+      "time,u\n0,1\n-1,2\n",
+      ":3: error: time -1 is before 0 of the row before; expected times that increase, or repeat "
+      "for a step");
   refuse("time,u\n0,1\n1,\n2,3\n", ":3: error: the cell of column 'u' is empty");
   refuse("time,u\n0,1\n,2\n", ":3: error: the cell of column 'time' is empty");
   refuse("time,u\n0,1\n1,2\n2,abc\n", ":4: error: the cell of column 'u' is not a finite number");
@@ -286,7 +468,14 @@ static void test_refused_files(void** state) {
   refuse("t,u\n0,1\n", "has no column 'time'; name its time column with 'time'");
   refuse("time,u\n", "has no rows");
   refuse("time,u\n0,1\n1\n", ":3: error: 1 cell");
-  refuse("time,name\n0,a\n1,b\n", "has no column with numbers besides 'time'");
+  refuse("time,name\n0,a\n1,b\n",
+         "has no column with numbers besides 'time'; name columns of other values in 'booleans', "
+         "'enumerations' or 'strings'");
+  refuse("time,u\n0,1\n1,on\n",
+         ":3: error: the cell of column 'u' is not a finite number; name the "
+         "column in 'booleans', 'enumerations' or 'strings'");
+  // rows are counted in lines, whatever the cells before them contain
+  refuse("time,u,note\n0,1,\"two\nlines\"\n1,x,a\n", ":4: error: the cell of column 'u'");
   refuse("time,u,u\n0,1,2\n", "column 'u' is there twice");
 }
 
@@ -304,7 +493,9 @@ static void test_refused_settings(void** state) {
   trial_refuses(ops, no_column, 2, "has no column 'spede'");
   const yoke_argument too_short[] = {trial_texts("file", 1, &path),
                                      {"end", YOKE_ENUMERATION, 1, 1, &repeat}};
-  trial_refuses(ops, too_short, 2, "'end: repeat' needs two rows or more");
+  trial_refuses(ops, too_short, 2, "'end: repeat' needs two rows or more with different times");
+  write_file("time,speed\n3,1\n3,2\n");
+  trial_refuses(ops, too_short, 2, "'end: repeat' needs two rows or more with different times");
   const double offset = (double)NAN;
   const yoke_argument bad_offset[] = {trial_texts("file", 1, &path),
                                       trial_matrix("offset", 1, 1, &offset)};
@@ -316,6 +507,9 @@ int main(void) {
       cmocka_unit_test(test_linear),
       cmocka_unit_test(test_interpolation_order),
       cmocka_unit_test(test_hold),
+      cmocka_unit_test(test_step),
+      cmocka_unit_test(test_types),
+      cmocka_unit_test(test_refused_types),
       cmocka_unit_test(test_offset_and_stop),
       cmocka_unit_test(test_repeat),
       cmocka_unit_test(test_chosen_columns),
