@@ -69,6 +69,8 @@ static void resolve_options(const yoke_network* network, yoke_circuit_options* o
   options->alpha = options->alpha > 0.0 ? options->alpha : 1e10;
   options->n_passes = options->n_passes > 0 ? options->n_passes : 1;
   options->max_factor_bytes = options->max_factor_bytes > 0 ? options->max_factor_bytes : 16u << 20;
+
+  // gmin below 0: none; 0: what the netlist says
   options->gmin = options->gmin < 0.0   ? 0.0
                   : options->gmin > 0.0 ? options->gmin
                                         : network->run.gmin;
@@ -94,6 +96,8 @@ static void list_flows(yoke_circuit* circuit) {
   const yoke_network* network = circuit->core.network;
   uint32_t* starts = circuit->flow_starts;
   for (uint32_t e = 0; e < network->n_elements; e++) {
+    // counting sort: starts[n + 1] counts what touches node n, sums make
+    // it the place where n + 1 begins
     const uint32_t ends[2] = {network->elements[e].a, network->elements[e].b};
     for (int i = 0; i < 2; i++) {
       starts[ends[i] + 1] += network->nodes[ends[i]].is_fixed;
@@ -102,6 +106,9 @@ static void list_flows(yoke_circuit* circuit) {
   for (uint32_t n = 0; n < network->n_nodes; n++) {
     starts[n + 1] += starts[n];
   }
+
+  // to fill in moves starts[n] on to where n ends, which is where n + 1 begins:
+  // put back by one place afterwards
   for (uint32_t e = 0; e < network->n_elements; e++) {
     const uint32_t ends[2] = {network->elements[e].a, network->elements[e].b};
     for (int i = 0; i < 2; i++) {
@@ -270,6 +277,8 @@ static bool decide_switch(const yoke_circuit* circuit, uint32_t e) {
     return law_value(circuit, element->condition, yoke__core_time(&circuit->core), NULL) > 0.0;
   }
   const yoke_switch_model* model = element->switching;
+
+  // closed above V_T + V_H, open below V_T - V_H, in between as it was
   const double u = control_of(circuit, element);
   if (u > model->threshold + model->hysteresis) {
     return true;
@@ -384,6 +393,8 @@ yoke_status yoke__circuit_start(yoke_circuit* circuit, double t, yoke_messages* 
   core->counts = (yoke_circuit_counts){0};
   core->signals->t_input = t;
   yoke_status status = YOKE_OK;
+
+  // switches follow from the configuration and it from them: repeated until no switch changes
   for (int round = 0; status >= 0 && round < MAX_SWITCH_ROUNDS; round++) {
     yoke__messages_free(&own);
     status = configure(circuit, t, &own);
@@ -440,6 +451,7 @@ yoke_status yoke__circuit_set_start(yoke_circuit* circuit, bool is_node, uint32_
     const yoke_element* element = &network->elements[e];
     if (element->kind == YOKE_CAPACITOR && element->a == index &&
         network->nodes[element->b].is_fixed) {
+      // v0 = V_a - V_b: less what the fixed end holds, with the sign of the end
       circuit->start[e] = value - network->nodes[element->b].fixed.constant;
     } else if (element->kind == YOKE_CAPACITOR && element->b == index &&
                network->nodes[element->a].is_fixed) {
@@ -494,6 +506,8 @@ static void add_integrals(yoke_circuit* circuit) {
   for (size_t i = 0; i < circuit->n_integrands; i++) {
     const double end = yoke__circuit_probe(circuit, circuit->integrands[i]);
     const double start = circuit->is_behind_jump ? end : circuit->integrand[i];
+    // trapezoidal rule: h/2 (start + end); behind a jump the value at the start is that
+    // before it, and the end stands for it
     circuit->integrals[i] += 0.5 * h * (start + end);
     circuit->integrand[i] = end;
   }
@@ -505,6 +519,8 @@ static void add_integrals(yoke_circuit* circuit) {
 yoke_status yoke__circuit_step(yoke_circuit* circuit) {
   yoke_circuit_core* core = &circuit->core;
   core->reason.text[0] = '\0';
+
+  // the order: what must hold is checked before the step counts, switches change only behind it
   const yoke_status status = circuit->engine->step(circuit->self);
   if (status < 0) {
     blame_laws(circuit, status);
@@ -562,6 +578,7 @@ static double flow_of(const yoke_circuit* circuit, uint32_t node, const double d
     const uint32_t e = circuit->flow_elements[i];
     if (elements[e].a != elements[e].b) {
       const double current = di != NULL ? di[e] : yoke__circuit_current(circuit, e);
+      // the current of an element runs from a to b through it
       sum += elements[e].a == node ? current : -current;
     }
   }
@@ -609,6 +626,7 @@ static double probe_change(const yoke_circuit* circuit, const yoke_probe* probe,
   case YOKE_PROBE_FLOW:
     return flow_of(circuit, probe->index, di);
   case YOKE_PROBE_POWER: {
+    // d(U I) = U dI + dU I
     const yoke_element* element = &network->elements[probe->index];
     return voltage_of(circuit, probe->index) * di[probe->index] +
            (dx[element->a] - dx[element->b]) * yoke__circuit_current(circuit, probe->index);
@@ -616,6 +634,7 @@ static double probe_change(const yoke_circuit* circuit, const yoke_probe* probe,
   case YOKE_PROBE_LAW:
     law_value(circuit, probe->law, yoke__core_time(&circuit->core), gradient);
     for (uint32_t i = 0; i < probe->law->n_live; i++) {
+      // chain rule: time does not change, and of the inputs only the one that is asked for
       const yoke_live* live = &probe->law->live[i];
       sum += live->kind == YOKE_LIVE_VOLTAGE                         ? gradient[i] * dx[live->index]
              : live->kind == YOKE_LIVE_CURRENT                       ? gradient[i] * di[live->index]
@@ -666,8 +685,11 @@ static size_t round_up(size_t size) {
 // The values of waves and laws at the last update are in it: readings after a restore must be the
 // same.
 static void list_parts(const yoke_circuit* circuit, front_image* front, image_part parts[N_PARTS]) {
+  // inputs and their derivatives lie in one piece: u, u', u'' behind the values
   const yoke_circuit_core* core = &circuit->core;
   const size_t n = core->network->n_elements;
+
+  // without switches is_closed never changes
   const size_t n_switched = circuit->n_switches > 0 ? n : 0;
   parts[0] = (image_part){front, sizeof *front, true};
   parts[1] = (image_part){core->signals->input,
@@ -741,6 +763,8 @@ void yoke__circuit_get_sizes(const yoke_circuit* circuit, yoke_circuit_sizes* si
                                 .m = core->equations->m,
                                 .p = core->equations->p};
   int32_t rank = 0;
+
+  // full rank of the pattern is necessary for regular equations, whatever the numbers are
   if (yoke__sparse_structural_rank(pattern, &rank, NULL) >= 0) {
     sizes->structural_rank = (uint32_t)rank;
   }

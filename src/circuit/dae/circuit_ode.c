@@ -139,6 +139,9 @@ static yoke_status renew(engine_ode* self) {
     return YOKE_OK;
   }
   self->core->counts.n_refactors++;
+
+  // the pivots of before as long as they hold: new numbers on the old
+  // structure; else pivots are chosen anew
   yoke_status status = yoke__sparse_refactor(self->matrix, 0, self->ahat);
   if (status < 0) {
     self->core->counts.n_repivots++;
@@ -157,6 +160,7 @@ static void right_hand_side(void* memory, double t, const double x[], double dx[
 
   // xdot = -Ahat^-1 bhat
   for (uint32_t i = 0; i < self->n; i++) {
+    // the right-hand side is the place of the solution
     dx[i] = status < 0 ? 0.0 : -self->bhat[i];
   }
   if (status < 0) {
@@ -192,6 +196,8 @@ static yoke_status ode_step(void* memory) {
   }
   YOKE_TRY(status);
   core->counts.n_stages++;
+
+  // the old values become the place of the next step
   double* last = self->x;
   self->x = self->next;
   self->next = last;

@@ -16,6 +16,7 @@ typedef struct pairs {
 } pairs;
 
 static void add_pair(pairs* list, uint32_t row, uint32_t column) {
+  // column in the upper half: sorted numbers are sorted by column, then by row
   list->keys[list->n++] = ((uint64_t)column << 32) | row;
 }
 
@@ -26,6 +27,7 @@ static int compare_keys(const void* a, const void* b) {
 }
 
 static uint32_t live_column(const yoke_equations* self, const yoke_live* live) {
+  // x = (V of all nodes, I of all elements)
   switch (live->kind) {
   case YOKE_LIVE_VOLTAGE:
     return live->index;
@@ -58,33 +60,33 @@ static void describe_kind(const yoke_equations* self, const yoke_element* elemen
   set_form(stamp, 0.0, 0.0, 0.0, none, none);
   switch (element->kind) {
   case YOKE_RESISTOR:
-    set_form(stamp, 1.0, 0.0, -1.0, stamp->i, none);
+    set_form(stamp, 1.0, 0.0, -1.0, stamp->i, none);  // Va - Vb - R I = 0
     break;
   case YOKE_CAPACITOR:
-    set_form(stamp, 0.0, -1.0, 1.0, stamp->a, stamp->b);
+    set_form(stamp, 0.0, -1.0, 1.0, stamp->a, stamp->b);  // -I + C (Va' - Vb') = 0
     stamp->is_rate = true;
     break;
   case YOKE_INDUCTOR:
-    set_form(stamp, 1.0, 0.0, -1.0, stamp->i, none);
+    set_form(stamp, 1.0, 0.0, -1.0, stamp->i, none);  // Va - Vb - L I' = 0
     stamp->is_rate = true;
     break;
   case YOKE_VOLTAGE:
-    set_form(stamp, 1.0, 0.0, 0.0, none, none);
+    set_form(stamp, 1.0, 0.0, 0.0, none, none);  // Va - Vb - E = 0
     break;
   case YOKE_CURRENT:
-    set_form(stamp, 0.0, 1.0, 0.0, none, none);
+    set_form(stamp, 0.0, 1.0, 0.0, none, none);  // I - J = 0
     break;
   case YOKE_VCVS:
-    set_form(stamp, 1.0, 0.0, -1.0, element->c, element->d);
+    set_form(stamp, 1.0, 0.0, -1.0, element->c, element->d);  // Va - Vb - E (Vc - Vd) = 0
     break;
   case YOKE_VCCS:
-    set_form(stamp, 0.0, 1.0, -1.0, element->c, element->d);
+    set_form(stamp, 0.0, 1.0, -1.0, element->c, element->d);  // I - G (Vc - Vd) = 0
     break;
   case YOKE_CCVS:
-    set_form(stamp, 1.0, 0.0, -1.0, control, none);
+    set_form(stamp, 1.0, 0.0, -1.0, control, none);  // Va - Vb - H I_c = 0
     break;
   case YOKE_CCCS:
-    set_form(stamp, 0.0, 1.0, -1.0, control, none);
+    set_form(stamp, 0.0, 1.0, -1.0, control, none);  // I - F I_c = 0
     break;
   case YOKE_JUNCTION:
     stamp->kind = YOKE_STAMP_JUNCTION;
@@ -145,6 +147,8 @@ static void add_coupling(yoke_equations* self, uint32_t at, uint32_t other, doub
 
 static yoke_status list_couplings(yoke_equations* self, yoke_arena* arena) {
   const yoke_network* network = self->network;
+
+  // counted, given room, filled in: n_couplings counts twice
   for (uint32_t i = 0; i < network->n_mutuals; i++) {
     self->stamps[network->mutuals[i].l1].n_couplings++;
     self->stamps[network->mutuals[i].l2].n_couplings++;
@@ -180,6 +184,9 @@ static yoke_status list_couplings(yoke_equations* self, yoke_arena* arena) {
 
 static void number_rows(yoke_equations* self) {
   const yoke_network* network = self->network;
+
+  // m algebraic rows Phi(x, t) = 0 first: fixed nodes, elements without rates, Kirchhoff's current
+  // law; p rows A x' + b = 0 with rates behind them
   uint32_t row = 0;
   for (uint32_t v = 0; v < network->n_nodes; v++) {
     if (network->nodes[v].is_fixed) {
@@ -251,6 +258,7 @@ static size_t count_pairs(const yoke_equations* self) {
   size_t n = self->n_fixed;
   for (uint32_t e = 0; e < self->network->n_elements; e++) {
     const yoke_stamp* stamp = &self->stamps[e];
+    // at most a, b, i, p, q in the own row and i in two current laws
     n += 7 + (stamp->law != NULL ? stamp->law->n_live : 0);
     n += (size_t)stamp->n_couplings * (1u + YOKE_EXPRESSION_MAX_LIVE);
   }
@@ -290,6 +298,8 @@ static yoke_status make_pattern(const pairs* list, uint32_t n, yoke_arena* arena
   int32_t* starts = yoke__arena_array(arena, (size_t)n + 1, sizeof *starts);
   int32_t* rows = yoke__arena_array(arena, list->n, sizeof *rows);
   YOKE_TRY(yoke__arena_status(arena));
+
+  // entries of each column, then their sums: where each column starts
   for (size_t i = 0; i < list->n; i++) {
     starts[(list->keys[i] >> 32) + 1]++;
     rows[i] = (int32_t)(list->keys[i] & UINT32_MAX);
@@ -306,6 +316,8 @@ static uint32_t find_slot(const yoke_sparse_pattern* pattern, uint32_t row, uint
   if (column == YOKE_NO_INDEX) {
     return YOKE_NO_INDEX;
   }
+
+  // bisection: the rows of a column ascend
   int32_t low = pattern->starts[column];
   int32_t high = pattern->starts[column + 1];
   while (low < high) {
@@ -352,6 +364,7 @@ static void fill_frame(yoke_equations* self) {
   }
   for (uint32_t e = 0; e < self->network->n_elements; e++) {
     const yoke_stamp* stamp = &self->stamps[e];
+    // sum of currents into a node: I leaves a and enters b
     if (stamp->kcl_a != YOKE_NO_INDEX) {
       self->frame[find_slot(&self->J, stamp->kcl_a, stamp->i)] -= 1.0;
     }
@@ -375,6 +388,7 @@ static void mark_law(uint8_t* marks, const yoke_expression* law, const uint32_t 
 
 static void mark_stamp(const yoke_equations* self, const yoke_stamp* stamp, uint8_t* varying,
                        uint8_t* dynamic) {
+  // with x' = a0 x + c the entries of C and L are a0 C and a0 L
   if (stamp->is_rate) {
     mark(dynamic, stamp->slot_p);
     mark(dynamic, stamp->slot_q);
@@ -389,11 +403,15 @@ static void mark_stamp(const yoke_equations* self, const yoke_stamp* stamp, uint
   if (!stamp->is_varying) {
     return;
   }
+
+  // slopes of junctions and switches
   if (stamp->kind != YOKE_STAMP_LINEAR) {
     mark(varying, stamp->slot_a);
     mark(varying, stamp->slot_b);
     mark(varying, stamp->slot_i);
   }
+
+  // factors of a value that moves
   mark(varying, stamp->slot_p);
   mark(varying, stamp->slot_q);
   mark_law(varying, stamp->law, stamp->live_slots);
@@ -407,6 +425,8 @@ static void mark_stamp(const yoke_equations* self, const yoke_stamp* stamp, uint
 // Ahat keeps the algebraic rows and what contains a0 of the differential ones.
 static yoke_status make_ahat(yoke_equations* self, yoke_arena* arena) {
   uint32_t n = 0;
+
+  // [Phi_x; A]: all of the algebraic rows, of the others what x' is multiplied by
   for (uint32_t k = 0; k < self->nnz; k++) {
     n += (uint32_t)self->J.rows[k] < self->m || self->dynamic[k];
   }
@@ -418,6 +438,7 @@ static yoke_status make_ahat(yoke_equations* self, yoke_arena* arena) {
   uint32_t at = 0;
   for (uint32_t j = 0; j < self->n; j++) {
     starts[j] = (int32_t)at;
+    // columns stay in order: entries are only left out
     for (int32_t k = self->J.starts[j]; k < self->J.starts[j + 1]; k++) {
       if ((uint32_t)self->J.rows[k] < self->m || self->dynamic[k]) {
         rows[at] = self->J.rows[k];

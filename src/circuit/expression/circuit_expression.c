@@ -111,7 +111,7 @@ static double unary_slope(yoke_operation_code code, double a, double y) {
   case YOKE_OP_ABS:
     return sign_of(a);
   case YOKE_OP_SQRT:
-    return 0.5 / y;
+    return 0.5 / y;  // y = sqrt(a): y' = 1 / (2 y)
   case YOKE_OP_EXP:
     return y;
   case YOKE_OP_LOG:
@@ -123,7 +123,7 @@ static double unary_slope(yoke_operation_code code, double a, double y) {
   case YOKE_OP_COS:
     return -sin(a);
   case YOKE_OP_TAN:
-    return 1.0 + y * y;
+    return 1.0 + y * y;  // 1 + tan^2
   case YOKE_OP_ASIN:
     return 1.0 / sqrt(1.0 - a * a);
   case YOKE_OP_ACOS:
@@ -135,7 +135,7 @@ static double unary_slope(yoke_operation_code code, double a, double y) {
   case YOKE_OP_COSH:
     return sinh(a);
   case YOKE_OP_TANH:
-    return 1.0 - y * y;
+    return 1.0 - y * y;  // 1 - tanh^2
   default:
     return 0.0;  // not, sign, floor, ceil, round
   }
@@ -146,12 +146,16 @@ static double power_slope(double a, double b, double y) {
   if (b == 2.0) {
     return 2.0 * a;
   }
+
+  // b |a|^b / a, with the sign of a: the slope of an even function
   if (a != 0.0) {
     return b * y / a;
   }
   if (b == 1.0) {
     return 1.0;
   }
+
+  // the limit from the right: 0 for b > 1 and b = 0, else of infinite size
   return b > 1.0 || b == 0.0 ? 0.0 : b * (double)INFINITY;
 }
 
@@ -176,11 +180,11 @@ static void binary_slopes(yoke_operation_code code, double a, double b, double y
     break;
   case YOKE_OP_DIV:
     *f_a = 1.0 / b;
-    *f_b = -y / b;
+    *f_b = -y / b;  // d(a/b)/db = -a/b^2
     break;
   case YOKE_OP_POW:
     *f_a = power_slope(a, b, y);
-    *f_b = needs_b && a != 0.0 ? y * log(fabs(a)) : 0.0;
+    *f_b = needs_b && a != 0.0 ? y * log(fabs(a)) : 0.0;  // |a|^b ln|a|
     break;
   case YOKE_OP_MIN:
     *f_a = truth(a < b);
@@ -191,7 +195,7 @@ static void binary_slopes(yoke_operation_code code, double a, double b, double y
     *f_b = truth(!(a > b));
     break;
   case YOKE_OP_ATAN2:
-    *f_a = b / (a * a + b * b);
+    *f_a = b / (a * a + b * b);  // atan2(a, b): d/da = b / (a^2 + b^2)
     *f_b = -a / (a * a + b * b);
     break;
   default:
@@ -225,6 +229,7 @@ static double evaluate_value(const yoke_expression* self, const double live[]) {
       break;
     default: {
       const int n = yoke__operation_n_operands(op->code);
+      // n operands make one result
       top -= n - 1;
       const double b = n > 1 ? stack[top + 1] : 0.0, c = n > 2 ? stack[top + 2] : 0.0;
       stack[top] = yoke__operation_apply(op->code, stack[top], b, c);
@@ -262,12 +267,14 @@ static void copy_dual(dual* to, const dual* from, uint32_t n) {
 
 // x[0] := f(x[0], x[1], x[2])
 static void apply_dual(yoke_operation_code code, int n_operands, dual* x, uint32_t n) {
+  // a choice takes value and gradient of its branch
   if (n_operands == 3) {
     copy_dual(&x[0], x[0].y != 0.0 ? &x[1] : &x[2], n);
     return;
   }
   const double a = x[0].y;
   if (n_operands == 1) {
+    // a constant operand has no slope to look at, even where the slope is infinite
     x[0].y = yoke__operation_apply(code, a, 0.0, 0.0);
     const double slope = is_moving(&x[0], n) ? unary_slope(code, a, x[0].y) : 0.0;
     for (uint32_t j = 0; j < n; j++) {
@@ -279,6 +286,8 @@ static void apply_dual(yoke_operation_code code, int n_operands, dual* x, uint32
   double f_a, f_b;
   x[0].y = yoke__operation_apply(code, a, b, 0.0);
   binary_slopes(code, a, b, x[0].y, is_moving(&x[1], n), &f_a, &f_b);
+
+  // y' = f_a a' + f_b b'
   for (uint32_t j = 0; j < n; j++) {
     x[0].d[j] = product(f_a, x[0].d[j]) + product(f_b, x[1].d[j]);
   }
@@ -296,6 +305,7 @@ static double evaluate_dual(const yoke_expression* self, const double live[], do
     case YOKE_OP_LIVE:
       top++;
       stack[top].y = op->code == YOKE_OP_NUMBER ? op->number : live[op->index];
+      // the derivative of a live quantity by itself is 1
       for (uint32_t j = 0; j < n; j++) {
         stack[top].d[j] = truth(op->code == YOKE_OP_LIVE && j == op->index);
       }

@@ -51,6 +51,7 @@ void yoke__compiler_free(yoke_compiler* compiler) {
 }
 
 static uint32_t mix(uint32_t hash, uint64_t word) {
+  // multiplication by 2^64 over the golden ratio; the upper half depends on all bits
   const uint64_t product = (hash ^ word ^ (word >> 32)) * UINT64_C(0x9e3779b97f4a7c15);
   return (uint32_t)(product >> 32);
 }
@@ -71,6 +72,7 @@ static uint32_t hash_node(const yoke_graph_node* node) {
 }
 
 static bool is_same(const yoke_graph_node* p, const yoke_graph_node* q) {
+  // numbers by their bits, so that 0 and -0 stay apart and NaN is found again
   return p->code == q->code && p->a == q->a && p->b == q->b && p->c == q->c &&
          bits_of(p->number) == bits_of(q->number) && p->live.kind == q->live.kind &&
          p->live.index == q->live.index && p->error == q->error;
@@ -95,6 +97,8 @@ static bool make_room(yoke_compiler* self) {
     return false;
   }
   self->nodes = nodes;
+
+  // two places per node: at most half full; 0 is an empty place, because node 0 is that of errors
   uint32_t* table = calloc(2 * max, sizeof *table);
   if (table == NULL) {
     return false;
@@ -117,6 +121,8 @@ void yoke__graph_clear(yoke_compiler* self) {
     return;
   }
   memset(self->table, 0, self->table_size * sizeof *self->table);
+
+  // node 0: what cannot be made stands for an error that spreads
   self->nodes[0] =
       (yoke_graph_node){.code = YOKE_OP_NUMBER, .error = "the expression is too large"};
   self->n_nodes = 1;
@@ -225,12 +231,16 @@ uint32_t yoke__graph_make(yoke_compiler* self, yoke_operation_code code, uint32_
   }
   const uint32_t operands[] = {a, b, c};
   bool is_constant = true;
+
+  // an error in an operand is the result, the first one that is met
   for (size_t i = 0; i < YOKE_COUNT(operands); i++) {
     if (self->nodes[operands[i]].error != NULL) {
       return operands[i];
     }
     is_constant = is_constant && is_number(self, operands[i]);
   }
+
+  // constant operands: evaluated now
   if (is_constant) {
     return fold(self, code, a, b, c);
   }

@@ -25,6 +25,8 @@ yoke_status yoke__network_create(const char* title, yoke_network** out) {
     return YOKE_NO_MEMORY;
   }
   network->index = index;
+
+  // as in SPICE: 27 degC, 1e-12 S
   network->run = (yoke_circuit_run){.temperature = 300.15, .gmin = 1e-12};
   if (title == NULL) {
     title = "";
@@ -66,6 +68,8 @@ void yoke__network_destroy(yoke_network** network) {
 static void* make_room(void* array, size_t size, uint32_t n, size_t* room) {
   void* items = NULL;
   memcpy(&items, array, sizeof items);
+
+  // room doubles, so that n additions copy less than 2 n items in all
   if (n >= *room) {
     const size_t more = *room == 0 ? 16 : 2 * *room;
     if (n == YOKE_NO_INDEX - 1 || more > SIZE_MAX / size) {
@@ -225,6 +229,7 @@ static bool keep_value(yoke_network* network, yoke_circuit_value* value) {
 
 static bool keep_parts(yoke_network* network, yoke_element* element) {
   if (element->junction != NULL) {
+    // the knee of the breakdown depends on the parameters alone: found once
     yoke_junction_model model = *element->junction;
     model.bv_knee = yoke__junction_knee(&model);
     element->junction = keep_model(network, &model, sizeof model, &network->index->last_junction);
@@ -408,6 +413,8 @@ uint32_t yoke__network_add_diode(yoke_network* network, const char* name, uint32
                            .control = YOKE_NO_INDEX,
                            .junction = model,
                            .place = place};
+
+  // the series resistance lies between an inner node and b; without one there is no inner node
   if (!(rs > 0)) {
     return yoke__network_add(network, &junction);
   }

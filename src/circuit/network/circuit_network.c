@@ -20,6 +20,7 @@ static char lower(char c) {
 }
 
 static uint32_t hash_of(const char* name, size_t n) {
+  // offset basis and prime of FNV-1a with 32 bits
   uint32_t hash = UINT32_C(2166136261);
   for (size_t i = 0; i < n; i++) {
     hash = (hash ^ (unsigned char)lower(name[i])) * UINT32_C(16777619);
@@ -49,6 +50,9 @@ static yoke_name_slot* slot_of(const yoke_network* network, yoke_name_kind kind,
                                const char* name, size_t n) {
   const yoke_name_table* table = &network->index->names[kind];
   uint32_t at = hash & table->mask;
+
+  // linear probing: the name is at its hash or behind it, before the first empty slot; hashes are
+  // compared first, they rarely agree by chance
   while (table->slots[at].index != YOKE_NO_INDEX &&
          (table->slots[at].hash != hash ||
           !is_same(name, n, name_of(network, kind, table->slots[at].index)))) {
@@ -86,6 +90,8 @@ static yoke_status grow(yoke_name_table* table) {
 
 yoke_status yoke__index_add(yoke_network* network, yoke_name_kind kind, uint32_t index) {
   yoke_name_table* table = &network->index->names[kind];
+
+  // at most half full: searches are short, and there is always an empty slot where they end
   if (table->slots == NULL || 2 * (size_t)table->n > table->mask) {
     YOKE_TRY(grow(table));
   }
@@ -121,6 +127,8 @@ static uint32_t find_element(const yoke_network* network, yoke_name_kind kind, c
   if (found != YOKE_NO_INDEX || n < 5 || name[1] != '.') {
     return found;
   }
+
+  // the last part of the name has the letter: r.x1.r1
   size_t last = n;
   while (name[last - 1] != '.') {
     last--;
@@ -216,6 +224,8 @@ static const char* nearest(const search* s, const char* name, size_t n, bool is_
   const yoke_network* network = s->network;
   const size_t n_names =
       is_node ? network->n_nodes : (size_t)network->n_elements + network->n_nodes;
+
+  // a hint compares with every name: many errors in a large network share one budget
   if (n_names > MAX_COMPARED / (s->messages->n_errors + 1)) {
     return NULL;
   }

@@ -20,6 +20,8 @@ static bool is_in_matrix(yoke_element_kind kind) {
 }
 
 static double value_at(const yoke_signals* self, const yoke_circuit_value* value, double t) {
+  // a wave depends on time alone, a moving law on time and inputs, everything else is
+  // constant or belongs to the equations
   if (value->wave != NULL) {
     return yoke__wave_value(value->wave, t);
   }
@@ -68,6 +70,8 @@ yoke_status yoke__signals_create(const yoke_network* network, yoke_arena* arena,
   const size_t n_n = network->n_nodes;
   const size_t n_u = network->n_inputs;
   yoke_signals* self = yoke__arena_take(arena, sizeof *self);
+
+  // value and rate of each element and node; value, u, u', u'' of each input
   double* reals = yoke__arena_array(arena, 2 * n_e + 2 * n_n + 4 * n_u, sizeof *reals);
   uint32_t* lists = yoke__arena_array(arena, n_e + n_n, sizeof *lists);
   YOKE_TRY(yoke__arena_status(arena));
@@ -115,6 +119,8 @@ static double rate_at(const yoke_signals* self, const yoke_circuit_value* value,
   }
   double gradient[YOKE_EXPRESSION_MAX_LIVE];
   double rate = 0.0;
+
+  // d/dt law(t, u) = law_t + sum law_u u'
   yoke__signals_law(self, value->law, NULL, gradient);
   for (uint32_t i = 0; i < value->law->n_live; i++) {
     const yoke_live* live = &value->law->live[i];

@@ -120,11 +120,11 @@ static void fill_report(yoke_start* self, const double state[], const yoke_start
                                 .is_least_squares = self->n_dependent > 0 || self->is_soft};
   for (uint32_t e = 0; e < self->network->n_elements; e++) {
     if (self->rows[e] == YOKE_START_NONE || isnan(state[e])) {
-      // kept up to 1e-9 of its value
       continue;
     }
     const yoke_element* element = &self->network->elements[e];
     const double value = yoke__stamp_state(equations, e, self->x);
+    // kept up to 1e-9 of its value, or of 1 where it is small
     if (fabs(value - state[e]) > KEPT * (1.0 + fabs(state[e]))) {
       report->n_moved++;
       if (messages != NULL) {
@@ -187,6 +187,8 @@ static void check_levels(yoke_start* self, yoke_messages* messages) {
 // What follows from others needs no rates here: only voltages of capacitors and currents of
 // inductors are taken from the operating point.
 static void release_dependent(yoke_start* self) {
+  // the other row of the element with 0: no voltage across an inductor,
+  // no current through a capacitor
   for (uint32_t e = 0; e < self->network->n_elements; e++) {
     if (self->rows[e] == YOKE_START_DEPENDENT) {
       const bool is_inductor = self->network->elements[e].kind == YOKE_INDUCTOR;
@@ -212,6 +214,8 @@ static yoke_status solve_levels(yoke_start* self, const double state[], const do
   YOKE_TRY(yoke__levels_create(&self->levels, self->equations, self->kernel, self->arena));
   yoke_start_newton run = {
       .may_take_heap = true, .max_iterations = MAX_ITERATIONS, .singular_column = -1};
+
+  // a second try with states softened: series resistances and parallel conductances
   yoke_status status = yoke__start_solve_rows(self, &run);
   if (status == YOKE_SINGULAR || status == YOKE_NO_CONVERGENCE) {
     self->is_soft = true;
@@ -224,6 +228,8 @@ static yoke_status solve_levels(yoke_start* self, const double state[], const do
   }
   check_levels(self, messages);
   read_states(self, self->x, held);
+
+  // what is prescribed stays so; the operating point gives the rest
   for (uint32_t e = 0; e < self->network->n_elements; e++) {
     held[e] = isnan(state[e]) ? held[e] : state[e];
   }
@@ -258,6 +264,7 @@ static yoke_status find_levels(yoke_start* self, const double state[], const dou
 static yoke_status solve_from(yoke_start* self, yoke_start_newton* run, bool is_warm) {
   if (is_warm) {
     memset(self->xdot, 0, self->n * sizeof(double));
+    // from the operating point with levels, which is near; if that fails from a guess as without it
     const yoke_status status = yoke__start_iterate(self, run);
     if (status != YOKE_SINGULAR && status != YOKE_NO_CONVERGENCE) {
       return status;
@@ -305,9 +312,13 @@ yoke_status yoke__start_solve(yoke_start* self, const double wanted[], const dou
 yoke_status yoke__start_prepare(yoke_start* self, double t, const double x[]) {
   self->is_ready = false;
   yoke__signals_update_rates(self->signals, t);
+
+  // whatever stands in x is prescribed: the configuration is kept, only its consistency is renewed
   read_states(self, x, self->v_limited);
   yoke__start_classify(self, self->v_limited);
   forget_factors(self);
+
+  // one iteration at a solution chooses the pivots and takes the memory, so that holding takes none
   yoke_start_newton run = {
       .is_joint = self->n_dependent > 0, .may_take_heap = true, .max_iterations = 1};
   if (run.is_joint) {
@@ -337,6 +348,8 @@ yoke_status yoke__start_hold(yoke_start* self, double t, double x[], double xdot
   }
   yoke__signals_update_rates(self->signals, t);
   read_states(self, x, self->v_limited);
+
+  // the states of now are held, the rest follows
   memcpy(self->target, self->v_limited, self->network->n_elements * sizeof(double));
   yoke_start_newton run = {.is_joint = self->n_dependent > 0 && !self->is_soft,
                            .max_iterations = HELD_ITERATIONS};

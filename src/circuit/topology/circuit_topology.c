@@ -48,6 +48,7 @@ void yoke__sets_reset(yoke_topology* self) {
 }
 
 bool yoke__sets_join(yoke_topology* self, uint32_t a, uint32_t b) {
+  // the smaller root stays: the set of vertex 0 keeps the root 0
   const uint32_t p = yoke__root_of(self->root, a), q = yoke__root_of(self->root, b);
   if (p < q) {
     self->root[q] = p;
@@ -67,6 +68,7 @@ double yoke__topology_start_value(const yoke_circuit_value* value) {
 }
 
 static uint16_t kind_of(const yoke_element* element) {
+  // sources whose law looks at voltages or currents are no independent ones
   const bool is_driven = yoke__expression_has_state(element->value.law);
   switch (element->kind) {
   case YOKE_CAPACITOR:
@@ -88,6 +90,7 @@ static uint16_t kind_of(const yoke_element* element) {
     return YOKE_EDGE_DRIVEN_I;
   case YOKE_SWITCH: {
     const yoke_switch_model* model = element->switching;
+    // open without a leak: nothing joins its ends
     return model != NULL && isinf(model->r_off) ? YOKE_EDGE_GATE : YOKE_EDGE_CONDUCT;
   }
   case YOKE_RESISTOR:
@@ -124,6 +127,7 @@ static bool is_law_sound(const yoke_network* network, const yoke_expression* law
 
 // Indices inside the network: what a program may get wrong and every later check relies on.
 static bool is_element_sound(const yoke_network* network, const yoke_element* element) {
+  // a switch without condition or controlling element looks at two nodes
   const uint32_t n = network->n_nodes;
   const bool is_steered = element->kind == YOKE_SWITCH && element->condition == NULL &&
                           element->control == YOKE_NO_INDEX;
@@ -166,6 +170,8 @@ static bool check_indices(const yoke_network* network, yoke_messages* messages) 
 static void add_sense(yoke_topology* self, uint32_t a, uint32_t b) {
   self->degree[a]++;
   self->degree[b]++;
+
+  // what is sensed joins vertices as far as the level of a part is concerned
   self->senses[self->n_senses++] =
       (yoke_sense){vertex_of(self->network, a), vertex_of(self->network, b)};
 }
@@ -237,6 +243,7 @@ static void add_element(yoke_topology* self, uint32_t index) {
     self->edges[element->control].is_sensed = true;
   } else if (element->kind == YOKE_SWITCH && element->control == YOKE_NO_INDEX &&
              element->condition == NULL) {
+    // controls of a switch are looked at, but are in no equation
     self->degree[element->c]++;
     self->degree[element->d]++;
   }

@@ -45,6 +45,8 @@ static void reset_forest(loop_forest* self) {
 // true if the edge closes a loop
 static bool add_edge(loop_forest* self, uint32_t i) {
   const yoke_edge* edge = &self->topology->edges[i];
+
+  // ends in different sets: the edge joins two trees; in the same one: it closes a loop
   self->is_tree[i] = yoke__sets_join(self->topology, edge->a, edge->b);
   return !self->is_tree[i];
 }
@@ -72,6 +74,8 @@ static void list_incident(loop_forest* self) {
   for (uint32_t i = 0; i < topology->n_nodes; i++) {
     starts[i + 1] += starts[i];
   }
+
+  // from the end and backwards, so that starts ends where each vertex begins and edges ascend
   for (uint32_t i = topology->n_edges; i-- > 0;) {
     if (self->is_tree[i]) {
       self->incident[--starts[topology->edges[i].a]] = i;
@@ -95,6 +99,7 @@ static void root_forest(loop_forest* self) {
     self->queue[tail++] = root;
     self->parent[root] = root;
     self->depth[root] = 0;
+    // breadth first: each vertex is reached once, by a shortest way
     while (head < tail) {
       const uint32_t at = self->queue[head++];
       for (uint32_t k = self->starts[at]; k < self->starts[at + 1]; k++) {
@@ -140,6 +145,8 @@ static void trace_loop(const loop_forest* self, uint32_t closer, source_loop* lo
   const yoke_topology* topology = self->topology;
   uint32_t a = topology->edges[closer].a, b = topology->edges[closer].b;
   add_to_loop(topology, closer, loop);
+
+  // from the deeper end upwards until both ways meet
   while (a != b) {
     uint32_t* deeper = self->depth[a] >= self->depth[b] ? &a : &b;
     add_to_loop(topology, self->parent_edge[*deeper], loop);
@@ -266,6 +273,9 @@ static void report_inductor_loop(yoke_topology* topology, const yoke_element* cl
 static void check_inductors(loop_forest* self) {
   const yoke_topology* topology = self->topology;
   reset_forest(self);
+
+  // sources first: they are there in any case, and each inductor that
+  // closes a loop is one to report
   for (uint32_t i = 0; i < topology->n_edges; i++) {
     if (topology->edges[i].kind == YOKE_EDGE_SOURCE_V && !self->is_rejected[i]) {
       add_edge(self, i);
@@ -310,6 +320,8 @@ static void check_capacitors(loop_forest* self, bool* is_chosen) {
       add_edge(self, i);
     }
   }
+
+  // capacitors last, so that each loop is named by one of them
   for (uint32_t i = 0; i < topology->n_edges; i++) {
     if (is_chosen[i] && add_edge(self, i)) {
       note_loop(self, i);

@@ -33,6 +33,9 @@ typedef struct pair {
 
 static int compare_pairs(const void* left, const void* right) {
   const pair *a = left, *b = right;
+
+  // by set, then by row i, then by column j; of two couplings of one
+  // pair the first written comes first
   const uint32_t keys[][2] = {{a->set, b->set}, {a->i, b->i}, {a->j, b->j}, {a->mutual, b->mutual}};
   size_t k = 0;
   while (k < 3 && keys[k][0] == keys[k][1]) {
@@ -82,6 +85,7 @@ static uint32_t make_pairs(yoke_topology* self, pair* pairs, uint32_t* roots, ui
     const yoke_mutual* mutual = &network->mutuals[m];
     if (check_one(self, mutual)) {
       const uint32_t p = yoke__root_of(roots, mutual->l1), q = yoke__root_of(roots, mutual->l2);
+      // the smaller root stays, so that a set is named by its first inductor
       roots[p < q ? q : p] = p < q ? p : q;
       pairs[n++].mutual = m;
     }
@@ -99,6 +103,7 @@ static uint32_t make_pairs(yoke_topology* self, pair* pairs, uint32_t* roots, ui
     const yoke_mutual* mutual = &network->mutuals[pairs[p].mutual];
     const uint32_t a = row_of[mutual->l1], b = row_of[mutual->l2];
     pairs[p].set = yoke__root_of(roots, mutual->l1);
+    // lower triangle: i > j
     pairs[p].i = a > b ? a : b;
     pairs[p].j = a > b ? b : a;
   }
@@ -116,6 +121,8 @@ static yoke_status lay_envelope(coupled_set* set, const pair* pairs, uint32_t n)
   for (uint32_t i = 0; i < set->n; i++) {
     set->first[i] = i;
   }
+
+  // a row of the envelope begins at its first coupling
   for (uint32_t p = 0; p < n; p++) {
     if (pairs[p].j < set->first[pairs[p].i]) {
       set->first[pairs[p].i] = pairs[p].j;
@@ -127,6 +134,7 @@ static yoke_status lay_envelope(coupled_set* set, const pair* pairs, uint32_t n)
     const size_t width = (size_t)(i - set->first[i]) + 1;
     set->starts[i] = size;
     size += width;
+    // row i takes about width^2 / 2 multiplications
     work += 0.5 * (double)width * (double)width;
     if (size > MAX_ENVELOPE || work > MAX_WORK) {
       return YOKE_FULL;
@@ -139,6 +147,7 @@ static yoke_status lay_envelope(coupled_set* set, const pair* pairs, uint32_t n)
 
 // sum of products of rows i and j over the columns both have, below column j
 static double row_product(const coupled_set* set, uint32_t i, uint32_t j) {
+  // only columns that both rows have
   const uint32_t from = set->first[i] > set->first[j] ? set->first[i] : set->first[j];
   const double* a = set->values + set->starts[i] - set->first[i] + from;
   const double* b = set->values + set->starts[j] - set->first[j] + from;
@@ -154,11 +163,13 @@ static uint32_t factor(coupled_set* set) {
   for (uint32_t i = 0; i < set->n; i++) {
     double* row = set->values + set->starts[i];
     double pivot = 1;
+    // l_ij = (k_ij - sum over c < j of l_ic l_jc) / l_jj; l_jj is the last entry of row j
     for (uint32_t j = set->first[i]; j < i; j++) {
       double* entry = &row[j - set->first[i]];
       *entry = (*entry - row_product(set, i, j)) / set->values[set->starts[j + 1] - 1];
-      pivot -= *entry * *entry;
+      pivot -= *entry * *entry;  // l_ii^2 = 1 - sum of l_ij^2
     }
+    // round-off of a sum of i + 1 products of numbers below 1
     if (!(pivot > ROUNDING * (double)(i + 1))) {
       return i;
     }

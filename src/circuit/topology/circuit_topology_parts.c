@@ -82,6 +82,8 @@ static void report_current_cut(yoke_topology* self, const loose_part* part,
 
 // what is charged has no operating point; a loose end is reported as such
 static verdict judge_dc(const yoke_topology* self, const loose_part* part) {
+  // net current into the part, against the round-off of its sum; what charges it
+  // without end has no operating point
   const bool is_fed = fabs(part->flow) > 1e-12 * part->flow_size;
   if (!self->is_started || part->has_start) {
     return SILENT;
@@ -183,6 +185,8 @@ typedef struct part_search {
 // after this root[] holds the roots themselves, 0 for fixed nodes
 static void join_vertices(yoke_topology* self, const part_class* class) {
   yoke__sets_reset(self);
+
+  // vertices joined by edges of the class are one part
   for (uint32_t i = 0; i < self->n_edges; i++) {
     if ((self->edges[i].kind & class->joining) != 0) {
       yoke__sets_join(self, self->edges[i].a, self->edges[i].b);
@@ -208,6 +212,7 @@ static void collect_nodes(part_search* search) {
   const yoke_network_node* nodes = topology->network->nodes;
   search->n_parts = 0;
   for (uint32_t i = 1; i < topology->n_nodes; i++) {
+    // the root is the smallest node of a part, so that it is met first
     if (topology->root[i] == i && !topology->is_reported[i]) {
       search->part_of[i] = search->n_parts;
       search->parts[search->n_parts++] = (loose_part){.root = i, .first = i, .slot = YOKE_NO_INDEX};
@@ -216,6 +221,7 @@ static void collect_nodes(part_search* search) {
     if (part != NULL) {
       part->n_nodes++;
       part->has_start |= nodes[i].has_start;
+      // the first node that the netlist names
       if (nodes[part->first].is_internal && !nodes[i].is_internal) {
         part->first = i;
       }
@@ -229,6 +235,7 @@ static void add_cut(const yoke_topology* topology, loose_part* part, uint32_t i,
   part->cut_kinds |= topology->edges[i].kind;
   part->has_start |= element->kind == YOKE_CAPACITOR && element->has_start;
   if (topology->edges[i].kind == YOKE_EDGE_SOURCE_I) {
+    // NaN where nobody knows the value yet
     const double value = yoke__topology_start_value(&element->value);
     if (!isnan(value)) {
       part->flow += sign * value;
@@ -241,6 +248,7 @@ static void collect_cuts(part_search* search) {
   const yoke_topology* topology = search->topology;
   for (uint32_t i = 0; i < topology->n_edges; i++) {
     const yoke_edge* edge = &topology->edges[i];
+    // both ends in different parts: the edge is in the cut of each
     if (topology->root[edge->a] != topology->root[edge->b]) {
       loose_part *from = part_at(search, edge->a), *to = part_at(search, edge->b);
       if (from != NULL) {
@@ -307,6 +315,8 @@ static void check_class(part_search* search, const part_class* class) {
   collect_nodes(search);
   collect_cuts(search);
   uint32_t n_slots = 0;
+
+  // only parts with something to say get a slot for names, the first ones
   for (uint32_t p = 0; p < search->n_parts; p++) {
     loose_part* part = &search->parts[p];
     part->verdict = class->judge(topology, part);
@@ -319,6 +329,8 @@ static void check_class(part_search* search, const part_class* class) {
     return;
   }
   report_parts(search, class);
+
+  // where an error has spoken later classes, which are weaker, are silent
   for (uint32_t i = 1; i < topology->n_nodes; i++) {
     const loose_part* part = part_at(search, i);
     topology->is_reported[i] |= part != NULL && part->verdict == FATAL;

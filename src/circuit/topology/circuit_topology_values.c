@@ -32,6 +32,7 @@ static const char* fault_of_table(const yoke_wave* wave) {
     if (!yoke__is_finite(wave->table[i])) {
       return "a number that is not finite";
     }
+    // times are the even numbers; equal ones are a jump
     if (i >= 2 && i % 2 == 0 && wave->table[i] < wave->table[i - 2]) {
       return "times that go back";
     }
@@ -178,9 +179,12 @@ static void check_temperature(yoke_topology* self, yoke_place place, const char*
 
 // the lowest number that a wave certainly stands for
 static double lowest_of_wave(const yoke_wave* wave) {
+  // between its two levels
   if (wave->kind == YOKE_WAVE_PULSE || wave->kind == YOKE_WAVE_EXP) {
     return fmin(wave->p[0], wave->p[1]);
   }
+
+  // piecewise linear: one of its corners
   double lowest = wave->kind == YOKE_WAVE_PWL ? (double)INFINITY : wave->p[0];
   for (size_t i = 0; wave->kind == YOKE_WAVE_PWL && i < wave->n_points; i++) {
     lowest = fmin(lowest, wave->table[2 * i + 1]);
@@ -264,6 +268,8 @@ static yoke_status check_nodes(yoke_topology* self) {
     const bool is_part = element->is_internal && network->nodes[element->a].is_internal;
     for (int i = 0; i < 2; i++) {
       is_used[ends[i]] |= is_charge;
+      // what meets a node: coils, diodes that snap off, and anything else
+      // that could take over their current
       has_coil[ends[i]] |= element->kind == YOKE_INDUCTOR;
       snaps[ends[i]] = is_snap ? e + 1 : snaps[ends[i]];
       n_others[ends[i]] += !is_snap && !is_part && element->kind != YOKE_INDUCTOR;
