@@ -200,6 +200,8 @@ static yoke_status find_K(maker* k) {
   const yoke_sparse_pattern* pattern = &k->equations->J;
   double* J = take(k, k->equations->nnz, sizeof(double));
   YOKE_TRY(yoke__arena_status(&k->scratch));
+
+  // a0 = 0: only what depends on x itself, rates held
   yoke__equations_evaluate(k->equations, k->x, 0.0, k->xdot, NULL, k->f, J);
 
   // counting sort: entries per row, positions, then the values
@@ -336,6 +338,7 @@ static yoke_status find_D(maker* k) {
   for (size_t i = 0; i < k->p; i++) {
     const yoke_stamp* stamp = &k->equations->stamps[k->dynamic[i]];
     const double own = mass_of(k, k->dynamic[i]);
+    // diagonal: the own capacitance or inductance
     k->D[i * k->p + i] = own;
     for (uint32_t c = 0; c < stamp->n_couplings; c++) {
       const yoke_coupling_stamp* coupling = &stamp->couplings[c];
@@ -411,6 +414,7 @@ static void add_states(maker* k) {
       k->row[stamp->a] += k->scale[stamp->a];
       k->row[stamp->b] -= k->scale[stamp->b];
     }
+    // S x - z = 0, z among what is known
     known[2 * k->n_v + i] = -1.0;
     // a state that adds to the rank is kept; of the others the relation w z + a v = 0 is left
     if (yoke__elimination_add(&k->elimination, k->row)) {
@@ -427,7 +431,7 @@ static void add_states(maker* k) {
 static yoke_status add_derivatives(maker* k) {
   for (size_t r = 0; r < k->n_relations; r++) {
     const double* relation = k->relations + r * k->n_known;
-    // s = D^-1 w
+    // s = D^-1 w; D is symmetric, so that this is the row w D^-1
     memcpy(k->s, relation + 2 * k->n_v, k->p * sizeof *k->s);
     yoke__lu_solve(k->p, k->D, k->pivots, k->s);
     clear_row(k);
@@ -597,6 +601,7 @@ static yoke_status take_model(maker* k, yoke_circuit_linear* out) {
 // One row over what is known to one row of [A B], [C D] and its constant.
 static void split(const maker* k, const double known[], double by_z[], double by_u[],
                   double* constant) {
+  // columns of dependent states are empty: their rows were not kept
   for (size_t j = 0; j < k->n_kept; j++) {
     by_z[j] = known[2 * k->n_v + k->kept[j]];
   }

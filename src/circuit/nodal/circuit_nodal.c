@@ -149,6 +149,7 @@ static yoke_status lay_couplings(yoke_nodal* self, yoke_messages* messages) {
     const uint32_t one = self->element_branch[network->mutuals[i].l1];
     const uint32_t two = self->element_branch[network->mutuals[i].l2];
     const double k = network->mutuals[i].k;
+    // the same M in both rows: the matrix of inductances is symmetric
     self->couplings[self->n_couplings++] =
         (yoke_nodal_coupling){.branch = one, .other = two, .k = k};
     self->couplings[self->n_couplings++] =
@@ -250,7 +251,8 @@ static yoke_status lay_items(yoke_nodal* self) {
   yoke_status status = YOKE_NO_MEMORY;
   if (index != NULL && counts != NULL && lists != NULL) {
     walk_items(self, counts, NULL);
-    // a group for each number of items that occurs: their sum is at most n_max
+    // a group for each number of items that occurs: c of them hold at least c (c - 1) / 2, at most
+    // n_max
     size_t n_groups = 1;
     while (n_groups * (n_groups - 1) / 2 <= n_max) {
       n_groups++;
@@ -291,6 +293,8 @@ static size_t lay_block(yoke_nodal* self, double* at, bool has_offsets) {
   const size_t n_s = self->n_states;
   const uint32_t n_rates = plan->n_stage_rates > 0 ? plan->n_stage_rates : 1;
   yoke_nodal_junctions* d = &self->junctions;
+
+  // what changes from step to step lies in one piece, so that an image is one copy
   double** parts[12 + YOKE_METHOD_MAX_HISTORY + YOKE_METHOD_MAX_STAGES] = {
       &self->V, &self->J, &self->emf, &self->switch_g, &self->c,
       &d->v,    &d->i,    &d->slope,  &d->g,           &d->j};
@@ -369,6 +373,8 @@ static bool can_condense(const yoke_nodal* self) {
   const yoke_method_plan* plan = &self->core->plan;
   const yoke_method_stage* stage = &plan->regular.stages[0];
   bool is_moving = false;
+
+  // g of a branch whose value moves is not constant
   for (uint32_t i = 0; i < self->n_moving; i++) {
     is_moving |= self->branches[self->moving[i]].kind == YOKE_NODAL_STATE;
   }
@@ -405,6 +411,7 @@ static void name_part(const yoke_nodal* self, int32_t column, char* to, size_t s
                                  is_node ? "node" : "current of", name);
     used += written > 0 && (size_t)written < size - used ? (size_t)written : 0;
     n_names++;
+    // breadth first along the entries of the matrix
     for (int32_t k = self->pattern.starts[queue[i]]; k < self->pattern.starts[queue[i] + 1]; k++) {
       const int32_t row = self->pattern.rows[k];
       if (!is_seen[row]) {
@@ -413,8 +420,6 @@ static void name_part(const yoke_nodal* self, int32_t column, char* to, size_t s
       }
     }
   }
-
-  // breadth first along the entries of the matrix
   if (n > MAX_NAMES) {
     (void)snprintf(to + used, size - used, " and %u more", (unsigned)(n - MAX_NAMES));
   }
@@ -472,9 +477,11 @@ static void nodal_destroy(void* memory) {
 // Laws are only defined where the start puts them; everything else can be factored now, and
 // singular matrices named.
 static yoke_status factor_first(yoke_nodal* self, yoke_messages* messages) {
+  // junctions at the voltages of the start, which are 0
   yoke__nodal_choose_entry(self);
   yoke__nodal_evaluate_junctions(self, 0.0, self->c);
   for (uint32_t a = 0; self->n_laws == 0 && a < self->n_sets; a++) {
+    // refresh may fail later; its matrix is the last one and need not be regular
     int32_t column = -1;
     const yoke_status status = yoke__nodal_factor(self, a, self->V, self->c, &column);
     if (status == YOKE_SINGULAR && a + 1 < self->n_sets) {
@@ -537,12 +544,12 @@ static double start_branch(const yoke_nodal* self, const yoke_nodal_branch* bran
   const double v = self->V[branch->p] - self->V[branch->q] - e;
   const yoke_nodal_sums sums = yoke__nodal_sum_members(self, branch);
   if (self->state_v[branch->state] == 0.0) {
-    // L i' = v - R i
+    // L i' = v - R i: the inductor has what R leaves of v
     *rate = (v - sums.r * i) / sums.l;
     return i;
   }
 
-  // C v_C' = i
+  // C v_C' = i, 1/C the sum over the chain
   *rate = i * sums.elastance;
   return v - sums.r * i;
 }

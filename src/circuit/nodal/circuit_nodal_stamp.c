@@ -77,6 +77,8 @@ static void condense(yoke_nodal* self, yoke_nodal_set* set, uint32_t state) {
 static void fill_state(yoke_nodal* self, const yoke_nodal_branch* branch, yoke_nodal_sums sums) {
   const uint32_t k = branch->state;
   const bool is_inductive = sums.elastance == 0.0;
+
+  // the state is x = v_part (v - E) + i_part i: of inductors i itself, of capacitors v - E - R i
   self->state_i[k] = is_inductive ? 1.0 : -sums.r;
   self->state_v[k] = is_inductive ? 0.0 : 1.0;
   for (uint32_t a = 0; a < self->n_sets; a++) {
@@ -127,11 +129,13 @@ static void fill_branch(yoke_nodal* self, uint32_t b) {
   case YOKE_NODAL_STATE:
     fill_state(self, branch, sums);
     break;
+  // a chain of resistors: i = (v - E) / R
   case YOKE_NODAL_STATIC:
     self->coefficient[b] = 1.0 / sums.r;
     fill_emf(self, branch, self->coefficient[b]);
     break;
   case YOKE_NODAL_JUNCTION:
+    // the series resistance of a junction, which is solved with it
     self->junctions.rs[branch->item] = sums.r;
     fill_emf(self, branch, 0.0);
     break;
