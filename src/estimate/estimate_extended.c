@@ -80,6 +80,8 @@ yoke_extended* yoke__extended_prepare(const yoke_extended_setup* setup, yoke_are
     return NULL;
   }
   count_inputs(x, setup);
+
+  // q = [deviation of the states; e of the unknowns], theta = applied + e
   x->n = setup->n_states + setup->n_unknowns;
   copy_setup(x, setup, arena);
   take_vectors(x, arena);
@@ -115,6 +117,8 @@ yoke_status yoke__extended_start(yoke_extended* x, const double known[], const d
   x->k = 0;
   x->n_gated = 0;
   x->has_diverged = false;
+
+  // prior, filter and the second filter start from the same belief
   yoke__belief_start(x, &x->filter);
   yoke__fresh_start(x);
   yoke__consistency_clear(x->consistency);
@@ -200,18 +204,23 @@ const double* yoke__extended_nominal(const yoke_extended* x) {
 }
 
 void yoke__extended_output(const yoke_extended* x, size_t output, double* value, double* sd) {
+  // y = nominal output + H q, variance H P H'
   *value = yoke__belief_expect(x, &x->filter, output, x->H);
   *sd = sqrt(fmax(0.0, yoke__kalman_variance(x->n, x->filter.P, x->H, 0.0, x->PH)));
 }
 
 void yoke__extended_state(const yoke_extended* x, size_t state, double* deviation, double* sd) {
   *deviation = x->filter.q[state];
+
+  // diagonal of P, which rounding may make slightly negative
   *sd = sqrt(fmax(0.0, x->filter.P[state * (x->n + 1)]));
 }
 
 void yoke__extended_unknown(const yoke_extended* x, size_t unknown, double* value, double* sd) {
   double e;
   yoke__extended_state(x, x->setup.n_states + unknown, &e, sd);
+
+  // theta = applied + e
   *value = x->applied[unknown] + e;
 }
 
@@ -261,6 +270,8 @@ yoke_twin_verdict yoke__extended_verdict(const yoke_extended* x, yoke_finding* w
   double excursion;
   const yoke_twin_verdict verdict = yoke__consistency_verdict(x->consistency, x->has_diverged, why);
   const bool is_far = yoke__extended_find_far(x, &excursion) < x->setup.n_unknowns;
+
+  // far from anything plausible, or the second filter, which starts anew, disagrees
   const bool is_wrong = is_far || x->doubt > YOKE_EXTENDED_DOUBT;
   return is_wrong && verdict != YOKE_TWIN_DIVERGED ? YOKE_TWIN_INCONSISTENT : verdict;
 }

@@ -84,6 +84,7 @@ static void check_targets(check* c, size_t j) {
     const double factor = u->factors != NULL ? u->factors[t] : 1.0;
     expect(c, u->targets[t] < count_targets(c->setup, u->kind), "unknown", u->name,
            "what it belongs to does not exist");
+    // elements keep their sign under a positive factor; an offset or an input may be turned round
     expect(c, yoke__is_finite(factor) && (is_element(u->kind) ? factor > 0.0 : factor != 0.0),
            "unknown", u->name, "its factors must be finite and not 0, those of elements positive");
     expect(c, !has_target(u, t, u->targets[t]), "unknown", u->name,
@@ -167,6 +168,8 @@ static void warn_extended(const yoke_sink* sink, const char* name) {
 }
 
 static yoke_estimate_method choose_method(check* c) {
+  // without unknown elements the model is linear in what is estimated,
+  // and the linear filter is exact
   const yoke_estimate_setup* s = c->setup;
   yoke_estimate_method method = s->method;
   for (size_t j = 0; j < s->n_unknowns; j++) {
@@ -279,6 +282,8 @@ static void set_theta(yoke_estimate* f, size_t j) {
   double lower = u->lower, upper = u->upper;
   f->start_sd[j] = u->sd;
   if (is_element(u->kind)) {
+    // a wrong step of the filter must not leave the range in which
+    // the reduction is well conditioned
     lower = fmax(lower, u->start / ELEMENT_RANGE);
     upper = fmin(upper, u->start * ELEMENT_RANGE);
   }
@@ -293,6 +298,8 @@ static void set_theta(yoke_estimate* f, size_t j) {
   }
   f->lower[j] = lower;
   f->upper[j] = upper;
+
+  // an unknown input is taken from theta, whatever the measured one says
   for (size_t t = 0; t < u->n_targets && u->kind == YOKE_UNKNOWN_INPUT; t++) {
     f->is_unknown_input[u->targets[t]] = true;
   }
@@ -352,6 +359,8 @@ static yoke_status take_scratch(yoke_estimate* f, yoke_arena* arena) {
   // joint vector [q; y] of the unscented filter
   const size_t p = f->p, n = f->n, n_sensors = f->setup.n_sensors, width = n + n_sensors;
   const bool is_unscented = f->method == YOKE_ESTIMATE_UNSCENTED;
+
+  // 2 n + 1 points carry mean and covariance of n numbers
   const size_t n_points = is_unscented ? 2 * n + 1 : 0, joint = is_unscented ? width : 0;
   const part parts[] = {{&f->H, (n_sensors + p + 1) * n},
                         {&f->expected, n_sensors + p},
@@ -383,6 +392,8 @@ static yoke_status take_models(yoke_estimate* f, yoke_arena* arena, const yoke_s
   YOKE_TRY(yoke__arena_status(arena));
   memcpy(g, f->setup.g, network->n_resistors * sizeof *g);
   memcpy(c, f->setup.c, network->n_capacities * sizeof *c);
+
+  // theta: the value itself, 1 / R where a conductance is sought
   for (size_t j = 0; j < f->n_rho; j++) {
     f->q[f->rho_at + j] = yoke__theta_of(&f->setup.unknowns[j], f->setup.unknowns[j].start);
   }

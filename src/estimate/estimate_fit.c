@@ -33,6 +33,9 @@ yoke_status yoke__heat_run_prepare(const yoke_estimate_setup* setup,
   run->setup = setup;
   run->record = record;
   run->first = record->first;
+
+  // [first, end): the window in which residuals count; the run before
+  // it only brings the state there
   run->end = record->end > 0 && record->end < record->n ? record->end : record->n;
   YOKE_TRY(yoke__heat_model_prepare(setup->network, setup->g, setup->c, arena, &run->model, sink));
   const size_t p = run->model.p, r = run->model.r;
@@ -93,6 +96,7 @@ static void set_inputs(yoke_heat_run* run, const double values[], const double r
   for (size_t i = 0; i < setup->n_unknowns; i++) {
     const yoke_unknown* u = &setup->unknowns[i];
     for (size_t t = 0; u->kind == YOKE_UNKNOWN_INPUT && t < u->n_targets; t++) {
+      // input = factor theta, in place of the measured one
       run->v[u->targets[t]] = factor_of(u, t) * values[i];
     }
   }
@@ -136,6 +140,8 @@ static yoke_status start_run(yoke_heat_run* run, const double values[]) {
     yoke__mat_mul(p, p, r, run->Psi2, run->model.Gc, run->G2);
   }
   set_inputs(run, values, run->record->v, 0);
+
+  // without a state at the start: that of rest under the first inputs
   if (run->record->z == NULL) {
     return yoke__heat_model_rest(&run->model, run->v, run->z);
   }
@@ -180,6 +186,8 @@ yoke_status yoke__heat_run(yoke_heat_run* run, const double values[], double res
     }
     move(run, values, k);
   }
+
+  // an unstable guess has no cost
   for (size_t i = 0; i < p; i++) {
     if (!isfinite(run->z[i])) {
       return YOKE_DIVERGED;
@@ -202,6 +210,7 @@ typedef struct fit {
 } fit;
 
 static bool is_logarithmic(const yoke_unknown* u) {
+  // positive and unknown over decades: steps in ln R are relative ones
   return u->kind == YOKE_UNKNOWN_RESISTANCE || u->kind == YOKE_UNKNOWN_CONDUCTANCE ||
          u->kind == YOKE_UNKNOWN_CAPACITY;
 }
@@ -215,6 +224,8 @@ static void to_values(const fit* f, const double s[], double values[]) {
 // size of a difference of s
 static double step_of(const fit* f, size_t i) {
   const yoke_unknown* u = &f->setup->unknowns[i];
+
+  // relative to what an unknown moves by, where its value is 0
   return is_logarithmic(u) ? STEP : STEP * fmax(fabs(f->s[i]), fmax(u->sd, 1e-12));
 }
 
@@ -307,6 +318,7 @@ static yoke_status search(fit* f, const yoke_fit_settings* settings, double* cos
     find_normal(f);
     bool is_better = false;
     while (!is_better && !*is_converged && damping <= MAX_DAMPING) {
+      // one linearisation, several lengths of step
       double change;
       if (try_step(f, damping, &change) < 0) {
         damping *= 10;
@@ -353,6 +365,7 @@ static void choose_start(fit* f, const yoke_fit_settings* settings, size_t start
       // elements spread evenly in the logarithm over spread^-1 .. spread
       f->s[i] = log(u->start) + by * log(settings->spread);
     } else {
+      // three standard deviations to both sides
       f->s[i] = u->start + by * 3 * u->sd;
     }
     f->s[i] = fmin(fmax(f->s[i], f->lower[i]), f->upper[i]);
@@ -403,6 +416,7 @@ static yoke_status take_memory(fit* f, yoke_arena* arena) {
   for (size_t i = 0; i < n; i++) {
     const yoke_unknown* u = &f->setup->unknowns[i];
     const bool is_log = is_logarithmic(u);
+    // a bound at 0 lies at minus infinity
     f->lower[i] = is_log ? (u->lower > 0 ? log(u->lower) : -(double)INFINITY) : u->lower;
     f->upper[i] = is_log ? log(u->upper) : u->upper;
   }

@@ -36,6 +36,7 @@ struct yoke_late {
 };
 
 static step* step_of(const yoke_late* l, int64_t k) {
+  // a ring: step k and step k + n_ring share a place, and never live together
   return &l->steps[(size_t)k % l->n_ring];
 }
 
@@ -167,6 +168,7 @@ static yoke_status correct(yoke_late* l, step* s) {
     if (status >= 0) {
       yoke__estimate_innovation(l->filter, i, &innovation, &sd);
     }
+    // e / sd, normalised innovation: variance 1 where model and noise are right
     s->e[i] = innovation / sd;
   }
   return status;
@@ -180,6 +182,7 @@ static void repeat(yoke_late* l, int64_t k) {
   for (; k < l->now; k++) {
     step* s = step_of(l, k);
     enter(l, s);
+    // a step without a reading was not corrected the first time, and is not now
     if (s->is_corrected) {
       correct(l, s);
     }
@@ -225,6 +228,8 @@ yoke_status yoke__late_predict(yoke_late* l, const double v[], const double slop
     set_elements(l, s, BEFORE_PREDICT);
   }
   memcpy(s->v_predict, v, l->r * sizeof *v);
+
+  // a reading that comes late corrects with the inputs of now
   if (!s->is_corrected) {
     memcpy(s->v_correct, v, l->r * sizeof *v);
   }
@@ -261,6 +266,8 @@ yoke_status yoke__late_ramp(yoke_late* l, const double change[]) {
 
 yoke_status yoke__late_set_elements(yoke_late* l, const double g[], const double c[]) {
   step* s = step_of(l, l->now);
+
+  // what came before the correction and what came behind it is repeated in that order
   const place at = s->is_corrected ? BEFORE_PREDICT : BEFORE_CORRECT;
   memcpy(s->g[at], g, l->n_resistors * sizeof *g);
   memcpy(s->c[at], c, l->p * sizeof *c);

@@ -44,6 +44,7 @@ static yoke_status sort_nodes(yoke_heat_model* m, yoke_arena* arena) {
   for (size_t k = 0; k < m->n_nodes; k++) {
     if (state[k] == YOKE_HEAT_FREE && network->nodes[k].fixed == YOKE_HEAT_FREE) {
       place[k] = (uint32_t)m->n_free;
+      // numbered among themselves: row and column of L_ff
       free_nodes[m->n_free++] = (uint32_t)k;
     }
   }
@@ -87,6 +88,7 @@ static yoke_status report_singular(const yoke_heat_model* m, yoke_status status,
   const yoke_heat_resistor* r = m->network->resistors;
   size_t low = 0, high = 0;
   for (size_t e = 1; e < m->network->n_resistors; e++) {
+    // smallest conductance that is not 0, and largest
     low = m->g[e] > 0.0 && m->g[e] < m->g[low] ? e : low;
     high = m->g[e] > m->g[high] ? e : high;
   }
@@ -116,6 +118,7 @@ yoke_status yoke__heat_model_prepare(const yoke_heat_network* network, const dou
 
   // rows that never change: temperatures that are states or inputs themselves
   for (size_t k = 0; k < out->n_nodes; k++) {
+    // x_k = z_i, x_k = v_j
     if (out->state[k] != YOKE_HEAT_FREE) {
       out->T[k * out->p + out->state[k]] = 1.0;
     } else if (network->nodes[k].fixed != YOKE_HEAT_FREE) {
@@ -285,6 +288,7 @@ static void fill_heat(const yoke_heat_model* m) {
 }
 
 yoke_status yoke__heat_model_update(yoke_heat_model* m) {
+  // in this order: Z from g, T and B from Z, K and M from T and B, Fc and Gc from K, M and c
   fill_free(m, m->Z);
   YOKE_TRY(factor(m->n_free, m->Z));
   invert(m->n_free, m->Z, m->work);
@@ -361,6 +365,7 @@ yoke_status yoke__heat_model_settle(const yoke_heat_model* m, double q[]) {
 
   // K z + M v = 0: (-K) z = M v
   if (A != NULL && pivots != NULL) {
+    // -K is positive definite where every capacity leads to an imposed temperature
     for (size_t i = 0; i < p * p; i++) {
       A[i] = -m->K[i];
     }

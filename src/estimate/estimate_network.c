@@ -11,6 +11,8 @@ yoke_heat_sizes yoke__heat_network_sizes(const yoke_heat_network* network) {
   return (yoke_heat_sizes){
       // unknowns of the full description: node temperatures and all flows
       .n = network->n_nodes + n_flows,
+      // m algebraic equations: balances of the nodes, laws of sources and resistors;
+      // p differential ones: n = m + p
       .m = network->n_nodes + network->n_sources + network->n_resistors,
       .p = network->n_capacities,
       .r = network->n_inputs,
@@ -25,6 +27,7 @@ void yoke__heat_network_reach(const yoke_heat_network* network, const double g[]
     has_changed = false;
     for (size_t e = 0; e < network->n_resistors; e++) {
       const yoke_heat_resistor* r = &network->resistors[e];
+      // an edge with g = 0 joins nothing; one reached end reaches the other
       if (g[e] > 0.0 && is_reached[r->a] != is_reached[r->b]) {
         is_reached[r->a] = is_reached[r->b] = true;
         has_changed = true;
@@ -133,6 +136,7 @@ static void check_inputs(check* c) {
 
 // Heat into a free node that floats would have nowhere to go.
 static void check_paths(check* c, const double g[], bool is_reached[]) {
+  // states and imposed temperatures are given: every other node has to hang on one of them
   for (size_t k = 0; k < c->network->n_nodes; k++) {
     is_reached[k] = c->network->nodes[k].fixed != YOKE_HEAT_FREE;
   }
