@@ -108,6 +108,8 @@ static unsigned char* blocks_of(void* memory) {
 
 static const yoke_coupling_sink* sink_of(const yoke_coupling_setup* setup, size_t signal) {
   const yoke_coupling_sink* sink = setup->sinks;
+
+  // signals of a sink lie behind each other
   while (signal >= sink->first + sink->n) {
     sink++;
   }
@@ -120,6 +122,8 @@ static size_t count_named(const yoke_coupling_setup* setup, size_t key) {
 
 static yoke_adaptive_setup settings_of(const yoke_coupling_setup* setup, size_t signal) {
   const double* p = setup->parameters;
+
+  // calls of the receiving unit between two exchanges, 1 where it is called less often
   const double step = sink_of(setup, signal)->step;
   return (yoke_adaptive_setup){
       .arx = {.model = p[MODEL] > 0 ? YOKE_ARX_EKF : YOKE_ARX_RLS,
@@ -188,6 +192,8 @@ static yoke_status adaptive_prepare(void* memory, const yoke_coupling_setup* set
 // The named output that belongs to a signal; 0 if there is none.
 static double named_value(const adaptive* self, size_t key, size_t signal, const double y[]) {
   const yoke_coupling_named* named = self->named == NULL ? NULL : &self->named[key];
+
+  // one named output serves all signals, or each has its own
   return named == NULL || named->n == 0 ? 0 : y[named->first + (named->n == 1 ? 0 : signal)];
 }
 
@@ -239,6 +245,7 @@ static void adaptive_reset(void* memory, yoke_coupling_reset reason, const bool 
   adaptive* self = memory;
   for (size_t i = 0; i < self->n_signals; i++) {
     announced* next = &announced_of(self)[i];
+    // kept until the sample that it is about arrives
     const bool is_it = is_affected == NULL || is_affected[i];
     next->is_lost = next->is_lost || (is_it && reason == YOKE_RESET_LOST_SAMPLE);
     next->is_jump = next->is_jump || (is_it && reason != YOKE_RESET_LOST_SAMPLE);

@@ -128,6 +128,8 @@ static const char* find_fault(const yoke_coupling_setup* setup) {
   if (setup->n_signals != bond->n || setup->n_probes < 2 * bond->n) {
     return "it needs every component of the action and the rate";
   }
+
+  // neither the scale nor its inverse may be 0, infinite or denormal: both multiply
   for (size_t i = 0; i < bond->n; i++) {
     if (!isnormal(bond->scale[i]) || !isnormal(1 / bond->scale[i])) {
       return "the action has no scale";
@@ -300,6 +302,8 @@ static const char* energy_warn(const double values[]) {
 
 static void energy_reset(void* memory, yoke_coupling_reset reason, const bool is_affected[]) {
   energy* self = memory;
+
+  // what has jumped has no past to extrapolate from
   bool is_any = false;
   for (size_t i = 0; i < self->n_signals; i++) {
     if (is_affected == NULL || is_affected[i]) {

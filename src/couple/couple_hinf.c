@@ -80,6 +80,7 @@ static double* underway_of(void* memory) {
 static size_t count_underway(const yoke_coupling_setup* setup) {
   size_t n = 0;
   for (size_t i = 0; i < setup->n_signals; i++) {
+    // each number is on its way for `delay` exchanges: so many places
     n += setup->delays == NULL ? 0 : (size_t)setup->delays[i];
   }
   return n;
@@ -143,6 +144,7 @@ static yoke_status find_element(const yoke_coupling_setup* setup, yoke_synth_des
   YOKE_TRY(find_delay(setup, &delay, sink));
   if (setup->files[ELEMENT] == NULL) {
     const int recipe = (int)setup->parameters[RECIPE];
+    // auto: L with a delay, else T
     const bool is_low = recipe == 2 || (recipe == 0 && delay > 0);
     yoke_synth_settings settings = yoke__synth_settings_default(
         is_low ? YOKE_RECIPE_L : YOKE_RECIPE_T, setup->interval, setup->sinks[0].step);
@@ -173,6 +175,7 @@ static yoke_status check_senders(const yoke_coupling_setup* setup, const yoke_si
   for (size_t i = 0; i < setup->n_signals; i++) {
     const double sent = setup->interval / (double)setup->n_sends[i];
     const double taken = setup->sinks[0].step;
+    // one element, one step h at both ends
     if (fabs(sent - taken) > 1e-9 * taken) {
       return yoke_fail(sink, YOKE_BAD_INPUT,
                        "it needs sender and receiver called equally often; the receiving unit is "
@@ -195,6 +198,8 @@ static yoke_status hinf_prepare(void* memory, const yoke_coupling_setup* setup,
   YOKE_TRY(check_senders(setup, sink));
   YOKE_TRY(find_element(setup, &self->design, sink));
   self->step = self->design.settings.step;
+
+  // M = Dt / h
   self->n_calls = llround(setup->interval / self->step);
   self->noise_gain = yoke__synth_noise_gain(&self->design.element);
   size_t at = 0;
@@ -252,6 +257,7 @@ static void restart(const hinf* self, hinf_signal* s, int64_t k, double y, doubl
 
 // What goes to the receiver; between two exchanges nothing does.
 static inline void watch_sample(const hinf* self, hinf_signal* s, size_t i) {
+  // the largest that is sent, and how often it leaves what the receiver takes
   s->peak_sent = fmax(s->peak_sent, fabs(s->sent));
   s->n_samples++;
   if (self->low != NULL) {
@@ -325,6 +331,8 @@ static void hinf_send(void* memory, size_t signal, int64_t j, double y) {
 static void hinf_input(void* memory, size_t sink, double tau, double u[]) {
   hinf* self = memory;
   const size_t first = self->sinks[sink].first, n = self->sinks[sink].n;
+
+  // call j of the interval: tau = j h
   const int64_t j = tau > 0 ? llround(tau / self->step) : 0;
   for (size_t i = 0; i < n; i++) {
     hinf_signal* s = &signals_of(self)[first + i];

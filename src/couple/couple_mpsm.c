@@ -85,6 +85,8 @@ static yoke_mpsm_setup predict_of(const yoke_coupling_setup* setup, bool is_corr
     n_outputs[k] = c->units[k].n_outputs;
     n_inputs[k] = c->units[k].n_signals + c->units[k].n_exogenous;
   }
+
+  // placeholders for L and scales: sizes do not depend on them, prepare() sets its own
   static const double one = 1;
   return (yoke_mpsm_setup){
       .n_units = c->n_units < YOKE_MPSM_MAX_UNITS ? c->n_units : YOKE_MPSM_MAX_UNITS,
@@ -156,6 +158,8 @@ static size_t size_of(const yoke_coupling_setup* setup, bool is_corrector) {
   (void)yoke__take(&count, self.s, sizeof(double));  // scale
   (void)yoke__take(&count, yoke__mpsm_guard_size(self.n_signals), sizeof(double));
   (void)yoke__take(&count, yoke__mpsm_models_size(&models), 1);
+
+  // with provided models there is a second cluster, for learning where they are refused
   for (int i = 0; i < (is_provided ? 2 : 1); i++) {
     const yoke_mpsm_setup predict =
         predict_of(setup, is_corrector, is_provided && i == 0, n_outputs, n_inputs);
@@ -190,6 +194,7 @@ static void place_inputs(const yoke_coupling_setup* setup, mpsm* self, double sc
       // row of L for this input: u = L y + g
       memcpy(self->L + at * self->p, c->L + signal * self->p, self->p * sizeof(double));
     }
+    // inputs of a unit: signals first, then what comes from outside
     for (size_t i = 0; i < unit->n_exogenous; i++, at++) {
       self->exogenous_slot[unit->first_exogenous + i] = at;
       // what comes from outside is known at the end of the step
@@ -330,6 +335,8 @@ static void predict_first(mpsm* self, const double outputs[]) {
 
 static void start(mpsm* self, const double y[]) {
   const double* outputs = y + self->n_signals;
+
+  // at the start every input is what is seen: the coupling error is 0
   for (size_t i = 0; i < self->n_signals; i++) {
     self->given[i] = self->given_start[i] = y[i];
   }
@@ -357,7 +364,6 @@ static void start(mpsm* self, const double y[]) {
 static bool ask_guard(mpsm* self, const double y[]) {
   const int64_t n_alarms = self->guard.n_alarms;
   const bool is_guarded = yoke__mpsm_guard_observe(&self->guard, &self->guard_rules, self->eps, y,
-                                                   // grown): the models are at fault, not a pulse
                                                    self->decision.weight > 0);
 
   // an alarm soon after another one (its wait has grown): the models are at fault, no pulse
@@ -412,10 +418,13 @@ static void decide(mpsm* self, const yoke_coupling_moment* now, const double y[]
   const double error = self->models->error;
   const bool is_learning = self->rules.is_identified && seen.t < self->rules.t_learning;
   yoke_status status = YOKE_OK;
+
+  // while learning the least squares go on, but no cluster is made of them
   if (is_sound && !is_learning) {
     status = yoke__mpsm_models_renew(self->models, self->cluster);
     if (yoke__mpsm_models_give_up(self->models)) {
       learn_instead(self, outputs);
+      // learning begins now: it ends as long after this as after a start
       self->rules.t_learning += seen.t;
     }
   }
@@ -440,6 +449,8 @@ static void decide(mpsm* self, const yoke_coupling_moment* now, const double y[]
   self->trace[ERROR] = is_sound && yoke__is_finite(error) ? error : (double)NAN;
   self->trace[CONDITION] = yoke__is_finite(seen.condition) ? seen.condition : (double)NAN;
   self->trace[WORST] = worst_of(self->models);
+
+  // while no model counts there is no past of its errors
   if (self->decision.weight <= 0) {
     yoke__mpsm_forget(self->cluster);
   }
@@ -478,6 +489,7 @@ static void mpsm_observe(void* memory, const yoke_coupling_moment* now, const do
     start(self, y);
   } else {
     for (size_t k = 0; k < self->n_units; k++) {
+      // linear models stand behind outputs and what comes from outside
       yoke_mpsm_member* member = &self->models->members[k];
       member->linear = outputs + self->p + self->n_exogenous + member->about->first_linear;
     }
@@ -502,6 +514,8 @@ static void mpsm_observe(void* memory, const yoke_coupling_moment* now, const do
 static void mpsm_send(void* memory, size_t signal, int64_t j, double y) {
   mpsm* self = memory;
   const size_t at = self->slot[signal], output = self->inner_output[signal];
+
+  // samples 1 .. n - 1 lie between the exchanges, the last one at the exchange
   if (j >= 1 && (size_t)j < self->n_samples && output < self->p) {
     // y of the member: (signal - offset) / L_ij
     self->inner[((size_t)j - 1) * self->p + output] =

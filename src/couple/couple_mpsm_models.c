@@ -41,6 +41,8 @@ static yoke_moesp_setup moesp_of(const yoke_moesp_setup* all, const yoke_couplin
 
 static yoke_identify_states states_of(const yoke_mpsm_member* member, const double linear[]) {
   const size_t n_x = member->about->n_states, n = member->n, m = member->m;
+
+  // one behind the other as the unit writes them: A, B, C, D, each by rows
   return (yoke_identify_states){.n_states = n_x,
                                 .n = n,
                                 .m = m,
@@ -60,6 +62,8 @@ static yoke_jacobian_discrete take_discrete(yoke_pieces* from, size_t n, size_t 
 
 static void lay_provided(yoke_pieces* from, yoke_mpsm_member* to) {
   const size_t n = to->n, m = to->m, n_x = to->about->n_states;
+
+  // numbers of [A, B; C, D]
   to->n_linear = (n_x + n) * (n_x + m);
   to->provided = (yoke_jacobian_continuous){.n = n,
                                             .m = m,
@@ -264,6 +268,7 @@ yoke_status yoke__mpsm_models_prepare(void* memory, const yoke_mpsm_models_setup
     self->members[k].first_y = c->units[k].first_output;
     self->members[k].first_u = first_u;
     first_u += inputs_of(&c->units[k]);
+    // the first unit without a linear model is named
     self->lacking =
         c->units[k].has_linear || self->lacking != NULL ? self->lacking : c->units[k].name;
     status = status < 0 ? status : prepare_member(self, setup, k, block, sink);
@@ -419,6 +424,7 @@ static void take_over(yoke_mpsm_models* models) {
 static bool has_samples(const yoke_mpsm_models* models) {
   for (size_t k = 0; k < models->n_units; k++) {
     const yoke_mpsm_member* m = &models->members[k];
+    // a data matrix with at least as many columns as rows
     if (m->factor.n_added < (int64_t)((m->factor.n_rows + 1) * (m->n + m->m))) {
       return false;
     }
@@ -441,6 +447,8 @@ static void identify_subspace(yoke_mpsm_models* models, const yoke_coupling_work
       models->n_late++;
     }
   }
+
+  // the first work starts so early that its model is there at first_use
   if (models->is_working || models->k + (int64_t)models->delay < (int64_t)models->first_use ||
       !has_samples(models)) {
     return;
@@ -480,6 +488,7 @@ void yoke__mpsm_models_start(yoke_mpsm_models* models, const double L[], const d
 static bool is_sound(const yoke_mpsm_models* models) {
   bool is_every = true;
   for (size_t k = 0; k < models->n_units && models->source == YOKE_MPSM_BY_RLS; k++) {
+    // one model that is not sound makes the whole cluster unsound: its solution needs all of them
     is_every = is_every && yoke__rls_is_sound(&models->members[k].rls);
   }
   return models->source == YOKE_MPSM_BY_MOESP ? models->has_model : is_every;
@@ -508,6 +517,7 @@ static void watch_bias(yoke_mpsm_models* models, const double y[]) {
       const double range = m->range.high[i] - m->range.low[i];
       // y - y_bar in ranges of the output
       const double miss = range > 0 ? (y[at] - models->y_bar[at]) / range : 0;
+      // mean += (value - mean) / n: with n fixed at 50 it forgets like 1 - 1/50
       models->bias[at] += (miss - models->bias[at]) / n;
       models->spread[at] += (fabs(miss) - models->spread[at]) / n;
     }
