@@ -89,6 +89,8 @@ static yoke_status check_times(const yoke_synth_settings* s, const yoke_sink* si
   YOKE_TRY(check_positive("the exchange interval Dt", s->interval, "s", sink));
   YOKE_TRY(check_positive("the step h", s->step, "s", sink));
   const double ratio = s->interval / s->step;
+
+  // M = Dt / h, 2 at least: with one step per interval there is nothing to smooth
   if (!(ratio > 1.5 && ratio <= YOKE_SYNTH_RATIO)) {
     return yoke_fail(sink, YOKE_BAD_INPUT,
                      "an element needs 2 to %d steps in an exchange interval: the step h = %g s is "
@@ -191,6 +193,8 @@ yoke_status yoke__synth_settings_check(const yoke_synth_settings* s, const yoke_
   }
   const size_t most =
       s->recipe == YOKE_RECIPE_GENERAL ? YOKE_SYNTH_OPTIMUM_STATES : YOKE_SYNTH_ORDER_MAX;
+
+  // as many coefficients as constraints at least
   if (s->order + 1 < count_rules(s) || s->order > most) {
     return yoke_fail(sink, YOKE_BAD_INPUT, "expected an order n from %zu%s to %zu, found %zu",
                      count_rules(s) - 1, s->is_transparent ? " (transparent)" : "", most, s->order);
@@ -309,6 +313,8 @@ static yoke_status solve_rules(const yoke_synth_settings* s, double c0[N_MAX],
   const yoke_status status = yoke__svd(n, n, square, U, sigma, V, work);
   free(work);
   YOKE_TRY(status);
+
+  // constraints that depend on each other leave no c, or any
   if (!(sigma[n_rules - 1] > DBL_EPSILON * (double)n * sigma[0])) {
     return YOKE_SINGULAR;
   }
@@ -406,6 +412,7 @@ static double measure(lawson* l, const double x[N_MAX]) {
 static void sweep(lawson* l) {
   double x[N_MAX] = {0};
   if (l->n_free > 0) {
+    // without a free coefficient c0 is all there is
     solve_weighted(l, x);
   }
   const double largest = measure(l, x);
@@ -526,6 +533,7 @@ yoke_status yoke__synth_design(const yoke_synth_settings* s, size_t n_sweeps,
   memset(l->best, 0, sizeof l->best);
   if (solve_rules(s, l->c0, l->N) >= 0) {
     fill_rows(l, s);
+    // the weights only matter where something is free
     const size_t n = l->n_free > 0 ? n_sweeps : 1;
     for (size_t i = 0; i < n; i++) {
       sweep(l);

@@ -230,6 +230,8 @@ static void choose_shift(yoke_arena* w, task* t) {
   const yoke_synth_system* G = &plant->system;
   const size_t n = G->A.n_rows, m = G->D.n_columns, p = G->D.n_rows;
   t->F = yoke__matrix_zero(w, plant->n_u, plant->n_y);
+
+  // least singular value of A + I, relative to |A|: 0 where z = -1 is a pole
   double best = distance(w, G->A);
   if (best > FAR) {
     return;
@@ -268,6 +270,7 @@ static yoke_status prepare(yoke_arena* w, const yoke_synth_general_plant* plant,
     yoke_synth_general_plant direct = *plant;
     direct.system = yoke__system_copy(w, plant->system);
     YOKE_TRY(yoke__arena_status(w));
+    // D22 = 0 for the synthesis; to_plant gives it back
     for (size_t i = 0; i < plant->n_y; i++) {
       for (size_t j = 0; j < plant->n_u; j++) {
         direct.system.D.a[(p1 + i) * direct.system.D.n_columns + m1 + j] = 0;
@@ -316,6 +319,7 @@ typedef struct job {
 } job;
 
 static yoke_status is_possible_at(job* j, const task* t, double gamma, bool* is_possible) {
+  // one Riccati equation for X, one for Y
   j->n_riccati += 2;
   return yoke__central_try(NULL, &t->central, gamma, is_possible, NULL);
 }
@@ -398,6 +402,8 @@ static yoke_status make_element(job* j, yoke_arena* w, const task* t, yoke_synth
     return YOKE_OK;
   }
   r->K = to_plant(w, t, K, &is_singular);
+
+  // such a K makes an algebraic loop without solution
   if (is_singular) {
     return YOKE_OK;
   }
@@ -564,6 +570,8 @@ static yoke_status enter_region(job* j, yoke_arena* w, yoke_synth_general_result
         "%g gives one",
         j->settings->least_real, r->least_real, given, penalty);
   }
+
+  // the best penalty so far and its two neighbours, a factor of 2 apart
   const double middle = best.penalty;
   if (middle > from) {
     YOKE_TRY(try_penalty(j, w, middle / 2, &best));

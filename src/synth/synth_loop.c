@@ -333,6 +333,8 @@ static yoke_status search_mu(const scan* s, yoke_arena* arena) {
   for (size_t i = 0; i < s->n; i++) {
     by_bound[i] = &s->points[i];
   }
+
+  // the bound is never below mu
   qsort((void*)by_bound, s->n, sizeof(void*), compare_bounds);
 
   // by falling bound: the first that lies clearly below the largest mu ends the search
@@ -365,6 +367,8 @@ static yoke_status find_crossing(const scan* s, double (*side)(double complex), 
                                  double complex* open) {
   double low = s->points[i].w, high = s->points[i + 1].w;
   const bool is_above = side(s->points[i].open) > 0;
+
+  // 60 halvings: beyond the digits of a double
   for (int k = 0; k < 60; k++) {
     const double middle = (low + high) / 2;
     YOKE_TRY(open_at(s, middle, open));
@@ -431,6 +435,8 @@ static yoke_status make_grids(const yoke_synth_loop* loop, yoke_arena* arena, gr
 
   // four decades below the slowest and three above the fastest motion
   const double low = LOWEST * all[0].slowest, high = HIGHEST * all[0].fastest;
+
+  // evenly as far as the exchange and its side bands reach, four times the sampling frequency
   YOKE_TRY(make_grid(&all[0], low, high, fmin(8 * end, high), arena, wide));
   return make_grid(&all[1], fmax(fmin(low, LOWEST * end), NEAREST * end), end, end, arena, circle);
 }

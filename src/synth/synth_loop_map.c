@@ -88,6 +88,8 @@ static yoke_status new_pair(const yoke_linear sides[2], pair* to) {
   const size_t n = sides[0].n_states + sides[1].n_states;
   const size_t p = sides[0].n_outputs + sides[1].n_outputs;
   *to = (pair){.n = n, .p = p};
+
+  // A, BL, C and a column of it, DL and I - DL
   to->memory = calloc(n * n + 3 * n * p + 2 * p * p, sizeof *to->memory);
   to->pivots = calloc(p, sizeof *to->pivots);
   if (to->memory == NULL || to->pivots == NULL) {
@@ -300,6 +302,7 @@ static yoke_status decompose(space* p, size_t n, double shift) {
 
 // M := V1^T M V1 with the first n - g columns of V.
 static void leave_out(space* p, size_t n, size_t g) {
+  // M V1 first: the kernel of M - shift I is left out on both sides
   const size_t m = n - g;
 
   // X = M V1, then V1^T X
@@ -380,6 +383,8 @@ static yoke_status take_free(space* p, const free_motions* motions, size_t* n,
 
   // relative to the map, 1 at least
   const double size = fmax(1, yoke__norm_1(*n, p->M));
+
+  // level by level, as they were counted in (H2)
   for (size_t i = 0; i < motions->n_levels && motions->levels[i] <= *n; i++) {
     const size_t g = motions->levels[i];
     YOKE_TRY(decompose(p, *n, 1));

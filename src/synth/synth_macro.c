@@ -123,6 +123,7 @@ static double sent_by(const runner* r, double z[], size_t i) {
 static void receive(runner* r, double z[], size_t j) {
   const yoke_synth_loop* loop = r->loop;
   for (size_t i = 0; i < r->n_u; i++) {
+    // held over the interval: what was sent `delay` exchanges ago, or now
     if (j == 0) {
       // oldest sample on its way first
       r->held[i] = delay_of(loop, i) > 0 ? z[r->at[i] + 1] : sent_by(r, z, i);
@@ -142,6 +143,7 @@ static void receive(runner* r, double z[], size_t j) {
 
 // Outputs and inputs of this instant.
 static yoke_status settle(runner* r, double z[], size_t j) {
+  // the inputs of the last call, for feedthrough that has to begin somewhere
   for (size_t i = 0; i < r->n_u; i++) {
     r->u[i] = z[r->at[i]];
   }
@@ -291,6 +293,7 @@ yoke_status yoke__synth_discretise(size_t n, size_t m, const double A[], const d
   const double k = micro > 0 ? fmax(1, floor(h / micro + 0.5)) : 1;
   for (size_t i = 0; i < n; i++) {
     for (size_t j = 0; j < N; j++) {
+      // h / k [A, B; 0, 0]; the input is held, its rows are those of I
       one[i * N + j] = h / k * (j < n ? A[i * n + j] : B[i * m + j - n]);
     }
   }

@@ -26,6 +26,8 @@ static yoke_matrix nothing(size_t n_rows, size_t n_columns) {
 
 yoke_matrix yoke__matrix_identity(yoke_arena* w, size_t n, double value) {
   const yoke_matrix I = yoke__matrix_zero(w, n, n);
+
+  // also value I
   for (size_t i = 0; I.a != NULL && i < n; i++) {
     I.a[i * n + i] = value;
   }
@@ -147,6 +149,7 @@ static yoke_matrix solve_lu(yoke_arena* w, yoke_matrix A, yoke_matrix B, yoke_ma
   // rows of X are right-hand sides
   const yoke_matrix lu = yoke__matrix_copy(w, A), X = yoke__matrix_transpose(w, B);
   size_t* pivots = yoke__arena_array(w, larger(n, 1), sizeof *pivots);
+  // what fails gives a matrix without elements, which everything after it hands on
   if (lu.a == NULL || X.a == NULL || pivots == NULL) {
     return nothing(n, B.n_columns);
   }
@@ -154,6 +157,8 @@ static yoke_matrix solve_lu(yoke_arena* w, yoke_matrix A, yoke_matrix B, yoke_ma
     *is_singular = true;
     return nothing(n, B.n_columns);
   }
+
+  // row i of X is column i of B
   for (size_t i = 0; i < B.n_columns; i++) {
     yoke__lu_solve(n, lu.a, pivots, X.a + i * n);
   }
@@ -208,6 +213,7 @@ void yoke__matrix_svd(yoke_arena* w, yoke_matrix A, yoke_matrix* U, yoke_matrix*
   double* work = yoke__arena_array(w, yoke__svd_work_size(n, n), sizeof *work);
   const bool is_there = square.a && all_u.a && s.a && all_v.a && work;
   if (is_there && yoke__svd(n, n, square.a, all_u.a, s.a, all_v.a, work) < 0) {
+    // no convergence: NaN in place of singular values, which no comparison accepts
     for (size_t i = 0; i < n; i++) {
       s.a[i] = (double)NAN;
     }
@@ -243,6 +249,7 @@ double yoke__matrix_norm(yoke_arena* w, yoke_matrix A) {
 }
 
 double yoke__matrix_least_gain(yoke_arena* w, yoke_matrix A) {
+  // of as many as there are rows or columns, whichever is less: the others are 0 by shape
   const size_t n = A.n_rows < A.n_columns ? A.n_rows : A.n_columns;
   return n == 0 ? 0 : singular_value(w, A, n - 1);
 }

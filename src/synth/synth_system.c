@@ -56,6 +56,8 @@ yoke_synth_system yoke__system_rational(yoke_arena* w, bool is_discrete, size_t 
 yoke_synth_system yoke__system_series(yoke_arena* w, yoke_synth_system first,
                                       yoke_synth_system second) {
   const size_t nf = first.A.n_rows, ng = second.A.n_rows;
+
+  // x2' = A2 x2 + B2 (C1 x1 + D1 u), y = C2 x2 + D2 (C1 x1 + D1 u)
   return (yoke_synth_system){
       first.is_discrete,
       yoke__matrix_blocks(w, first.A, yoke__matrix_zero(w, nf, ng),
@@ -77,6 +79,7 @@ yoke_synth_system yoke__system_apart(yoke_arena* w, yoke_synth_system G, yoke_sy
 }
 
 yoke_synth_system yoke__system_difference(yoke_arena* w, yoke_synth_system G, yoke_synth_system H) {
+  // one input, outputs subtracted: [C_G, -C_H]
   return (yoke_synth_system){G.is_discrete, diagonal(w, G.A, H.A), yoke__matrix_above(w, G.B, H.B),
                              yoke__matrix_beside(w, G.C, yoke__matrix_scale(w, H.C, -1)),
                              yoke__matrix_add(w, G.D, H.D, -1)};
