@@ -223,6 +223,8 @@ static yoke_status lay_numbers(state_space* s) {
   size_t n_work = yoke__expm_work_size(nm);
   const size_t n_ode = yoke__ode_work_size(YOKE_ODE_RK4, n);
   n_work = n_work > n_ode ? n_work : n_ode;
+
+  // sizes in the order of the members below
   const size_t sizes[] = {n * n, n * m, p * n, p * m, n * n, n * m, nm * nm, n_work};
   double** const members[] = {&s->A, &s->B, &s->C, &s->D, &s->Ad, &s->Bd, &s->block, &s->work};
   size_t total = 0;
@@ -257,6 +259,8 @@ static void fill_numbers(state_space* s, const plan* settings) {
   copy_matrix(settings->C, s->C);
   copy_matrix(settings->D, s->D);
   copy_matrix(settings->x0, s->x);
+
+  // without C the states are the outputs
   for (size_t i = 0; settings->C == NULL && i < s->n; i++) {
     s->C[i * s->n + i] = 1.0;
   }
@@ -314,6 +318,8 @@ static yoke_status describe_all(state_space* s, const plan* settings) {
       .methods = {YOKE_SOLVER_EXACT, YOKE_SOLVER_EULER, YOKE_SOLVER_RK4, YOKE_SOLVER_TRAPEZOIDAL},
   };
   size_t at = 0;
+
+  // y_i depends on u_j at once where D_ij is not 0
   for (size_t i = 0; i < p * m; i++) {
     if (s->D[i] != 0.0) {
       s->head.feedthrough[at++] = (yoke_feedthrough){m + i / m, i % m};
@@ -423,6 +429,8 @@ static yoke_status state_space_enter_init(void* self, double t_start, double t_s
 static yoke_status discretise_exact(state_space* s, double h) {
   const size_t n = s->n, m = s->m, nm = n + m;
   double norm = 0.0;
+
+  // largest entry of h A: what B is brought to
   for (size_t i = 0; i < n * n; i++) {
     norm = fmax(norm, fabs(h * s->A[i]));
   }

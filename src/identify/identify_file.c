@@ -41,6 +41,7 @@ static bool write_models(yoke_json* json, const yoke_identified_unit* u) {
   for (size_t i = 0; i < u->n; i++) {
     yoke__json_begin_object(json, NULL);
     yoke__json_begin_array(json, "parameters");
+    // a_1 .. a_N of the output, then b_1 .. b_M of each input
     for (size_t j = 0; j < q; j++) {
       is_finite = write_number(json, NULL, u->parameters[i * q + j]) && is_finite;
     }
@@ -205,6 +206,8 @@ static yoke_status read_models(const reader* r, const json_t* from, yoke_identif
   for (size_t i = 0; i < to->n; i++) {
     n_numbers += json_array_size(json_object_get(json_array_get(list, i), "parameters"));
   }
+
+  // divided, not multiplied: q n of a hostile file may overflow
   if (to->n == 0 || n_numbers / to->n != q || n_numbers % to->n != 0) {
     return yoke_fail(&r->about.sink, YOKE_BAD_INPUT,
                      "expected %zu parameters for each of the %zu outputs, found %zu in all", q,
@@ -347,11 +350,15 @@ static yoke_status check_fit(const reader* r, const yoke_identified_unit* from,
 // One output: its parameters with the inputs in the wanted order; lags that the file does not have are 0.
 static void fit_output(const yoke_identified_unit* from, const yoke_identified_want* want,
                        size_t output, double to[]) {
+  // row [a_1 .. a_N, b_1 .. b_M of input 1, ...]: lags of outputs in
+  // front, M of each input behind them
   const size_t N = from->n_y_lags, M = from->n_u_lags, M_to = want->n_u_lags;
   const size_t at = find_name(from->n, from->outputs, want->outputs[output]);
   const double* p = from->parameters + at * count_parameters(from);
   memset(to, 0, (want->n_y_lags + M_to * want->m) * sizeof *to);
   memcpy(to, p, N * sizeof *to);
+
+  // inputs may stand in another order in the file
   for (size_t j = 0; j < want->m; j++) {
     const size_t input = find_name(from->m, from->inputs, want->inputs[j]);
     memcpy(to + want->n_y_lags + j * M_to, p + N + input * M, M * sizeof *to);
@@ -361,6 +368,7 @@ static void fit_output(const yoke_identified_unit* from, const yoke_identified_w
 // To another step. One lag goes to longer ones as the source has it.
 static yoke_status resample(const yoke_identified_unit* from, const yoke_identified_want* want,
                             double p[]) {
+  // p goes to the wanted step by p^ratio: a sampled pole z = exp(s h) becomes z^ratio
   const double ratio = want->step / from->step;
   double* b = p + want->n_y_lags;
   if (want->n_y_lags == 1 && want->n_u_lags == 1 && ratio > 1) {

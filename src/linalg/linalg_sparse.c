@@ -381,6 +381,7 @@ static bool some_vary_some_not(const yoke_sparse_matrix* matrix) {
 }
 
 static double stricter(double tolerance) {
+  // 0.01, 0.1, 1: the last one is partial pivoting
   return tolerance < 0.1 ? 0.1 : 1.0;
 }
 
@@ -438,6 +439,8 @@ static yoke_status choose_order(yoke_sparse* self, const double values[],
   const way ways[] = {{false, false, -1.0}, {false, false, 4.0}, {false, false, 25.0},
                       {false, false, 1e4},  {true, false, -1.0}, {true, true, -1.0}};
   const bool can_prefer = some_vary_some_not(&self->matrix);
+
+  // everything is better than nothing
   trial best_own = {.work = HUGE_VAL, .growth = HUGE_VAL};
   *best = best_own;
   self->stats.n_order_operations = 0.0;
@@ -584,6 +587,7 @@ static yoke_status compile(yoke_sparse* self, const yoke_sparse_order* order, si
 
 // What does not vary is the same in all slots.
 static void copy_to_slots(yoke_sparse* self, size_t from, bool is_valid) {
+  // the start of every slot: entries that do not vary are computed once for all
   const size_t bytes = self->stats.n_factors * sizeof *self->lu;
   for (size_t s = 0; s < self->n_slots; s++) {
     if (s != from) {
@@ -734,6 +738,7 @@ yoke_status yoke__sparse_refactor(yoke_sparse* self, size_t slot, const double v
 // within the limit of refactor. *is_changed: the old pivots are gone.
 static yoke_status take_pivots(yoke_sparse* self, size_t slot, const double values[],
                                bool* is_changed) {
+  // thresholds from the mildest on: each stricter one brings fewer digits lost and more fill
   double tolerance = self->settings.pivot_tolerance, best_growth = HUGE_VAL;
   yoke_status status = YOKE_OK;
   bool is_last = false;
@@ -803,6 +808,8 @@ bool yoke__sparse_is_valid(const yoke_sparse* self, size_t slot) {
 void yoke__sparse_solve(yoke_sparse* self, size_t slot, double b[]) {
   const size_t n = (size_t)self->matrix.n;
   self->stats.n_solved++;
+
+  // without valid factors no number may look like a solution
   if (!self->is_valid[slot]) {
     for (size_t i = 0; i < n; i++) {
       b[i] = (double)NAN;
@@ -831,6 +838,8 @@ void yoke__sparse_get_stats(const yoke_sparse* self, yoke_sparse_stats* stats) {
 void yoke__sparse_mul(const yoke_sparse_pattern* pattern, const double values[], const double x[],
                       double y[]) {
   memset(y, 0, (size_t)pattern->n * sizeof *y);
+
+  // y := A x by columns
   for (int32_t j = 0; j < pattern->n; j++) {
     for (int32_t e = pattern->starts[j]; e < pattern->starts[j + 1]; e++) {
       y[pattern->rows[e]] += values[e] * x[j];

@@ -102,6 +102,8 @@ static yoke_status add_node(yoke_sparse_pivoting* self, int32_t row, int32_t col
   if (k == NONE) {
     return YOKE_FULL;
   }
+
+  // each entry hangs in two chains, that of its row and that of its column
   const int32_t lines[2] = {row, self->n + col};
   self->nodes[k] = (node){.value = value, .row = row, .col = col};
   self->is_dirty[k] = is_dirty;
@@ -167,6 +169,8 @@ static void enter_queue(yoke_sparse_pivoting* self, int32_t line) {
   }
   self->queue_tail[count] = line;
   self->is_queued[line] = 1;
+
+  // no queue below `lowest` has a line in it
   self->lowest = count < self->lowest ? count : self->lowest;
 }
 
@@ -187,6 +191,7 @@ static void requeue(yoke_sparse_pivoting* self, int32_t line, int32_t old_count,
 
 // 2^-e with max |row| in [2^(e-1), 2^e); 1 for a zero row
 static void set_scales(yoke_sparse_pivoting* self, const yoke_sparse_matrix* matrix,
+                       // threshold compares like with like
                        const double values[]) {
   for (int32_t i = 0; i < self->n; i++) {
     const double largest = yoke__sparse_row_max(matrix, values, i);
@@ -397,6 +402,7 @@ double yoke__sparse_pivoting_operations(const yoke_sparse_pivoting* self) {
 }
 
 static void admit_all(yoke_sparse_pivoting* self) {
+  // lines that were kept out because they hold varying entries
   for (int32_t line = 0; line < 2 * self->n; line++) {
     if (!self->is_queued[line] && !self->is_done[line]) {
       enter_queue(self, line);

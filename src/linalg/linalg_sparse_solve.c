@@ -40,6 +40,8 @@ yoke_status yoke__sparse_sweeps_create(int32_t n, size_t capacity, yoke_arena* a
 // and downwards in odd ones; otherwise as they come, so that chains side by side keep their sides.
 static void sort_rows(yoke_sparse_sweeps* self, const int32_t start[], int32_t n, int32_t key[]) {
   int32_t* natural = self->sorted + n;
+
+  // rows in their own order, which a stable sort keeps among equals
   for (int32_t k = 0; k < n; k++) {
     const int32_t length = start[k + 1] - start[k];
     natural[k] = k;
@@ -109,6 +111,7 @@ static void make_runs(yoke_sparse_sweep* sweep, const int32_t start[], const int
 // last. The first rows of a chain take any order.
 static void arrange(const int32_t start[], const int32_t col[], const int32_t sorted[], int32_t i,
                     int32_t in_run, int32_t n_lanes, int32_t order[]) {
+  // the entry of the row before in the chain comes last: its factor is the one that is waited for
   const int32_t k = sorted[i];
   int32_t at = 0, last = -1;
   if (n_lanes > 0 && in_run >= n_lanes) {
@@ -233,6 +236,7 @@ static inline void forward_chain(ptrdiff_t length, int32_t n_rows, const double 
 static inline void forward_pair(ptrdiff_t length, int32_t n_rows, const double value[],
                                 const int32_t index[], const int32_t row[], const int32_t target[],
                                 const double b[], double w[]) {
+  // one register for each of the two chains
   double left = w[index[length - 1]], right = w[index[2 * length - 1]];
   int32_t i = 0;
   for (; i + 2 <= n_rows; i += 2) {

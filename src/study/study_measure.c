@@ -315,6 +315,8 @@ static yoke_status add_track(const binder* b, const yoke_probe* found, size_t un
   YOKE_TRY(yoke__samples_of(b->reference, column, b->arena, &track->reference));
   const double near = same_time(b->system), stop = b->system->t_stop;
   double low = (double)INFINITY, high = -(double)INFINITY;
+
+  // range of r over the time of this run, start and end included
   for (size_t i = 0; i < track->reference.n && track->reference.t[i] <= stop + near; i++) {
     if (track->reference.t[i] >= b->state->t - near) {
       low = fmin(low, track->reference.y[i]);
@@ -332,6 +334,7 @@ static yoke_status add_track(const binder* b, const yoke_probe* found, size_t un
 // Tracks of one unit side by side; the order within a unit stays.
 static void sort_tracks(yoke_probe_track tracks[], size_t n) {
   for (size_t i = 1; i < n; i++) {
+    // by insertion: tracks are few, and mostly in order already
     const yoke_probe_track track = tracks[i];
     size_t at = i;
     for (; at > 0 && tracks[at - 1].unit > track.unit; at--) {
@@ -512,7 +515,9 @@ static void follow_tracks(yoke_probe* probe, const yoke_system* system, const yo
     if (!read_reference(track, state->t, near, &r)) {
       continue;
     }
+    // y - r at the row
     const double miss = read_signal(track->source, track->index, state) - r;
+    // rows with a reference that do not follow each other
     track->has_gap = track->has_gap || (track->n > 0 && track->n_rows != track->last_row + 1);
     track->last_row = track->n_rows;
     if (track->difference == NULL) {
@@ -561,6 +566,8 @@ void yoke__probe_sample(yoke_probe* probe, const yoke_system* system, const yoke
 // The largest rho of a bond; NaN as long as it is not judged yet (quality: settle).
 static double rho_value(const yoke_ledger* ledger, size_t bond) {
   yoke_ledger_result r;
+
+  // one bond, or the largest over all of them
   const size_t n = yoke__ledger_count(ledger);
   double most = (double)NAN;
   for (size_t i = bond < n ? bond : 0; i < (bond < n ? bond + 1 : n); i++) {
@@ -626,6 +633,7 @@ static double tracks_value(const yoke_probe* probe) {
     const size_t first = i;
     double sum = 0;
     for (; i < probe->n_tracks && tracks[i].unit == tracks[first].unit; i++) {
+      // error: sqrt(sum of squares of the means), roughness: sum of the means
       sum += is_error ? track_error(&tracks[i]) : track_roughness(probe, &tracks[i]);
     }
     const double mean = sum / (double)(i - first);

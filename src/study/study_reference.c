@@ -67,6 +67,8 @@ static bool is_wanted(const yoke_study_plan* plan, const char* name) {
 static double count_rows(const keeper* k, const yoke_system* judged) {
   const yoke_system* system = k->system;
   const int64_t n_rows = system->n_slots / system->record_every + 1;
+
+  // time between rows of the reference
   const double every = (system->t_stop - system->t_start) * (double)system->record_every /
                        fmax((double)system->n_slots, 1);
   return fmin((double)n_rows, fmax((judged->t_stop - system->t_start) / every, 0) + 3);
@@ -77,6 +79,8 @@ static yoke_status check_room(const keeper* k, double rows) {
   if (numbers <= (double)MAX_NUMBERS) {
     return YOKE_OK;
   }
+
+  // every n-th row, n such that the rest has room
   const double every =
       (double)k->system->scenario->record_every * ceil(numbers / (double)MAX_NUMBERS);
   return yoke__error(
@@ -122,6 +126,7 @@ static yoke_status lay(keeper* k, const yoke_system* judged, bool is_run) {
 
 // After the start and every macro step: the rows of results.csv.
 static void keep(keeper* k, const yoke_state* state) {
+  // a row after so many macro steps, as results.csv has it
   const int64_t steps_per_row = k->system->record_every / k->system->macro_slots;
   if (k->n_steps++ % steps_per_row != 0 || k->to->n_rows == k->room) {
     return;
@@ -144,6 +149,8 @@ yoke_status yoke__study_reference(const yoke_study_plan* plan, const yoke_system
   keeper k = {.plan = plan, .system = system, .messages = messages, .to = out};
   YOKE_TRY(lay(&k, judged, is_run));
   keep(&k, state);
+
+  // to the end of the run that is judged, and one row behind: the last one is read between two
   while (is_run && state->n_slots < system->n_slots && last_time(&k) < judged->t_stop) {
     if (atomic_load_explicit(is_cancelled, memory_order_relaxed)) {
       return YOKE_INTERRUPTED;
