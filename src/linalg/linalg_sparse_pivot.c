@@ -191,7 +191,6 @@ static void requeue(yoke_sparse_pivoting* self, int32_t line, int32_t old_count,
 
 // 2^-e with max |row| in [2^(e-1), 2^e); 1 for a zero row
 static void set_scales(yoke_sparse_pivoting* self, const yoke_sparse_matrix* matrix,
-                       // threshold compares like with like
                        const double values[]) {
   for (int32_t i = 0; i < self->n; i++) {
     const double largest = yoke__sparse_row_max(matrix, values, i);
