@@ -100,6 +100,29 @@ yoke_fmu_wide(narrow 16)
 yoke_fmu_wide(wide 64)
 yoke_fmu_wide(broad 256)
 
+# ---- the same strict model with descriptions that promise more or less
+function(yoke_fmu_reread fmu_name version)
+  string(JOIN "\n" fmu_interfaces ${ARGN})
+  configure_file(${fmu_source}/reread/fmi${version}.xml.in ${fmu_root}/${fmu_name}${version}.xml @ONLY)
+  yoke_fmu(${fmu_name} ${version} ${fmu_source}/reread ${fmu_root}/${fmu_name}${version}.xml ${fmu_source}/reread/reread.c
+           $<TARGET_OBJECTS:fmu_skeleton${version}>)
+endfunction()
+set(any_step "canHandleVariableCommunicationStepSize=\"true\"")
+set(state2 "canGetAndSetFMUstate=\"true\" canSerializeFMUstate=\"true\"")
+set(state3 "canGetAndSetFMUState=\"true\" canSerializeFMUState=\"true\"")
+yoke_fmu_reread(reread 2 "  <CoSimulation modelIdentifier=\"reread\" ${any_step} ${state2}/>")
+yoke_fmu_reread(reread 3 "  <CoSimulation modelIdentifier=\"reread\" ${any_step} ${state3}/>")
+yoke_fmu_reread(reread_plain 2 "  <CoSimulation modelIdentifier=\"reread_plain\" ${any_step}/>")
+yoke_fmu_reread(reread_plain 3 "  <CoSimulation modelIdentifier=\"reread_plain\" ${any_step}/>")
+yoke_fmu_reread(reread_fixed 2 "  <CoSimulation modelIdentifier=\"reread_fixed\" ${state2}/>")
+yoke_fmu_reread(reread_fixed 3
+  "  <CoSimulation modelIdentifier=\"reread_fixed\" ${any_step} ${state3} fixedInternalStepSize=\"1e-3\"/>")
+yoke_fmu_reread(reread_both 2 "  <ModelExchange modelIdentifier=\"reread_both\" ${state2}/>"
+  "  <CoSimulation modelIdentifier=\"reread_both\" ${any_step}/>")
+yoke_fmu_reread(reread_both 3 "  <ModelExchange modelIdentifier=\"reread_both\" ${state3}/>"
+  "  <CoSimulation modelIdentifier=\"reread_both\" ${any_step}/>")
+yoke_fmu_reread(reread_events 3 "  <CoSimulation modelIdentifier=\"reread_events\" ${any_step} hasEventMode=\"true\"/>")
+
 # ---- without the skeleton: FMI 1.0, and binaries that old or careless tools make
 yoke_fmu(trivial 1 ${fmu_source}/trivial ${fmu_source}/trivial/fmi1.xml ${fmu_source}/trivial/trivial1.c)
 foreach(fmu_name prefixed lacking undefined)

@@ -11,7 +11,7 @@ enum { MAX_STATES = 8 };
 // what the state image begins with
 typedef struct saved {
   double time;
-  int64_t mode;
+  int32_t mode, is_set;
 } saved;
 
 void fmu_reset(fmu* m) {
@@ -19,6 +19,7 @@ void fmu_reset(fmu* m) {
   m->time = m->clock_error = 0.0;
   m->mode = INSTANTIATED;
   m->is_fresh = false;
+  m->is_set = false;
   m->is_end_wanted = false;
   m->last_status = FMU_OK;
   m->t_stop = HUGE_VAL;
@@ -106,6 +107,7 @@ const fmu_variable* fmu_find(fmu* m, uint32_t reference, fmu_kind kind, bool is_
   }
   if (is_set) {
     m->is_fresh = false;
+    m->is_set = true;
   }
   return v;
 }
@@ -121,12 +123,18 @@ size_t fmu_elements(const fmu* m, const fmu_variable* variable) {
   return variable->n == 0 ? 1 : variable->n;
 }
 
-void fmu_refresh(fmu* m) {
+int fmu_refresh(fmu* m) {
+  const int status =
+      fmu_this_model.may_read == NULL ? FMU_OK : fmu_this_model.may_read(m, m->is_set);
+  if (status != FMU_OK) {
+    return status;
+  }
   if (!m->is_fresh && fmu_this_model.outputs != NULL) {
     fmu_this_model.outputs(m);
   }
   m->shown_time = m->time + m->clock_error;
   m->is_fresh = true;
+  return FMU_OK;
 }
 
 size_t fmu_state_size(void) {
@@ -134,7 +142,7 @@ size_t fmu_state_size(void) {
 }
 
 void fmu_save(const fmu* m, void* state) {
-  const saved head = {m->time, m->mode};
+  const saved head = {m->time, (int32_t)m->mode, m->is_set};
   memcpy(state, &head, sizeof head);
   memcpy((char*)state + sizeof head, m->values, fmu_this_model.size);
 }
@@ -144,6 +152,7 @@ void fmu_restore(fmu* m, const void* state) {
   memcpy(&head, state, sizeof head);
   m->time = head.time;
   m->mode = (fmu_mode)head.mode;
+  m->is_set = head.is_set != 0;
   memcpy(m->values, (const char*)state + sizeof head, fmu_this_model.size);
   m->is_fresh = false;
 }
@@ -154,6 +163,7 @@ int fmu_end_initialisation(fmu* m) {
     m->mode = !m->is_co_simulation || m->has_event_mode ? EVENT : STEP;
   }
   m->is_fresh = false;
+  m->is_set = false;
   return status;
 }
 
@@ -174,6 +184,7 @@ int fmu_do_step(fmu* m, double t, double h, fmu_step* result) {
   m->time = t;
   const int status = fmu_this_model.step(m, t, h, result);
   m->is_fresh = false;
+  m->is_set = false;
   m->last_status = status;
   m->last_time = result->t + m->clock_error;
   m->is_end_wanted = result->is_end_wanted;
@@ -189,7 +200,7 @@ int fmu_directional(fmu* m, const uint32_t unknowns[], size_t n_unknowns, const 
     fmu_log(m, FMU_ERROR, "logStatusError", "there are no derivatives");
     return FMU_ERROR;
   }
-  fmu_refresh(m);
+  (void)fmu_refresh(m);
   for (size_t i = 0; i < n_unknowns; i++) {
     out[i] = 0.0;
     for (size_t j = 0; j < n_knowns; j++) {

@@ -94,6 +94,7 @@ typedef struct fmu {
   fmu_mode mode;
   bool is_co_simulation, is_logging, has_event_mode, may_return_early;
   bool is_fresh;  // outputs fit the values
+  bool is_set;    // something was set since the last step
   double t_stop;  // infinite if not given
   int last_status;
   bool is_end_wanted;  // FMI 2.0: what fmi2Terminated says
@@ -119,6 +120,7 @@ typedef struct fmu_model {
   int (*initialise)(fmu* m);   // end of initialisation mode
   void (*outputs)(fmu* m);     // outputs from states and inputs, before they are read
   int (*step)(fmu* m, double t, double h, fmu_step* result);
+  int (*may_read)(fmu* m, bool is_set);  // is_set: since the last step
   void (*terminate)(fmu* m);
   void (*free)(fmu* m);
   size_t (*elements)(const fmu* m, const fmu_variable* variable);  // of arrays whose size changes
@@ -150,7 +152,7 @@ bool fmu_is_in(fmu* m, unsigned modes, const char* function);
 const fmu_variable* fmu_find(fmu* m, uint32_t reference, fmu_kind kind, bool is_set);
 void* fmu_at(fmu* m, const fmu_variable* variable);
 size_t fmu_elements(const fmu* m, const fmu_variable* variable);
-void fmu_refresh(fmu* m);  // outputs
+int fmu_refresh(fmu* m);  // outputs; not FMU_OK: they must not be read
 // state = time, mode, values
 size_t fmu_state_size(void);
 void fmu_save(const fmu* m, void* state);

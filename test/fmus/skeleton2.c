@@ -172,7 +172,10 @@ fmi2Status fmi2Reset(fmi2Component c) {
 // ---- values
 fmi2Status fmi2GetReal(fmi2Component c, const fmi2ValueReference references[], size_t n,
                        fmi2Real values[]) {
-  fmu_refresh(c);
+  const int status = fmu_refresh(c);
+  if (status != FMU_OK) {
+    return (fmi2Status)status;
+  }
   for (size_t i = 0; i < n; i++) {
     const fmu_variable* v = fmu_find(c, references[i], REAL, false);
     if (v == NULL) {
@@ -185,7 +188,10 @@ fmi2Status fmi2GetReal(fmi2Component c, const fmi2ValueReference references[], s
 
 fmi2Status fmi2GetInteger(fmi2Component c, const fmi2ValueReference references[], size_t n,
                           fmi2Integer values[]) {
-  fmu_refresh(c);
+  const int status = fmu_refresh(c);
+  if (status != FMU_OK) {
+    return (fmi2Status)status;
+  }
   for (size_t i = 0; i < n; i++) {
     const fmu_variable* v = fmu_find(c, references[i], INT32, false);
     if (v == NULL) {
@@ -199,7 +205,10 @@ fmi2Status fmi2GetInteger(fmi2Component c, const fmi2ValueReference references[]
 
 fmi2Status fmi2GetBoolean(fmi2Component c, const fmi2ValueReference references[], size_t n,
                           fmi2Boolean values[]) {
-  fmu_refresh(c);
+  const int status = fmu_refresh(c);
+  if (status != FMU_OK) {
+    return (fmi2Status)status;
+  }
   for (size_t i = 0; i < n; i++) {
     const fmu_variable* v = fmu_find(c, references[i], BOOLEAN, false);
     if (v == NULL) {
@@ -212,7 +221,10 @@ fmi2Status fmi2GetBoolean(fmi2Component c, const fmi2ValueReference references[]
 
 fmi2Status fmi2GetString(fmi2Component c, const fmi2ValueReference references[], size_t n,
                          fmi2String values[]) {
-  fmu_refresh(c);
+  const int status = fmu_refresh(c);
+  if (status != FMU_OK) {
+    return (fmi2Status)status;
+  }
   for (size_t i = 0; i < n; i++) {
     const fmu_variable* v = fmu_find(c, references[i], TEXT, false);
     if (v == NULL) {

@@ -218,7 +218,10 @@ fmi3Status fmi3Reset(fmi3Instance c) {
 static fmi3Status get(fmu* m, fmu_kind kind, const fmi3ValueReference references[], size_t n,
                       void* values, size_t n_values, size_t width) {
   size_t done = 0;
-  fmu_refresh(m);
+  const int status = fmu_refresh(m);
+  if (status != FMU_OK) {
+    return (fmi3Status)status;
+  }
   for (size_t i = 0; i < n; i++) {
     const fmu_variable* v = fmu_find(m, references[i], kind, false);
     const size_t n_elements = v == NULL ? 0 : fmu_elements(m, v);
@@ -270,7 +273,10 @@ ACCESS(Boolean, BOOLEAN)
 fmi3Status fmi3GetString(fmi3Instance c, const fmi3ValueReference references[], size_t n,
                          fmi3String values[], size_t n_values) {
   size_t done = 0;
-  fmu_refresh(c);
+  const int status = fmu_refresh(c);
+  if (status != FMU_OK) {
+    return (fmi3Status)status;
+  }
   for (size_t i = 0; i < n; i++) {
     const fmu_variable* v = fmu_find(c, references[i], TEXT, false);
     const size_t n_elements = v == NULL ? 0 : fmu_elements(c, v);
@@ -306,7 +312,10 @@ fmi3Status fmi3SetString(fmi3Instance c, const fmi3ValueReference references[], 
 fmi3Status fmi3GetBinary(fmi3Instance c, const fmi3ValueReference references[], size_t n,
                          size_t sizes[], fmi3Binary values[], size_t n_values) {
   size_t done = 0;
-  fmu_refresh(c);
+  const int status = fmu_refresh(c);
+  if (status != FMU_OK) {
+    return (fmi3Status)status;
+  }
   for (size_t i = 0; i < n; i++) {
     const fmu_variable* v = fmu_find(c, references[i], BINARY, false);
     const size_t n_elements = v == NULL ? 0 : fmu_elements(c, v);
@@ -533,7 +542,7 @@ fmi3Status fmi3GetAdjointDerivative(fmi3Instance c, const fmi3ValueReference unk
       !fmu_is_in(c, INITIALISATION | RUNNING, "fmi3GetAdjointDerivative")) {
     return fmi3Error;
   }
-  fmu_refresh(c);
+  (void)fmu_refresh(c);
   for (size_t j = 0; j < n_knowns; j++) {
     sensitivity[j] = 0.0;
     for (size_t i = 0; i < n_unknowns; i++) {

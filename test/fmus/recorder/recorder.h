@@ -85,6 +85,18 @@ static void write_call(const char* unit, const char* function, int status, doubl
   (void)fclose(file);
 }
 
+// A number for each state that an FMU gave out, 1, 2, ...; 0: there are too many.
+static double number_of(const void* state) {
+  static const void* known[16];
+  for (int i = 0; i < 16; i++) {
+    if (known[i] == NULL || known[i] == state) {
+      known[i] = state;
+      return i + 1;
+    }
+  }
+  return 0;
+}
+
 // the status that this call is to return, or -1
 static int told_status(const char* function) {
   const char* told = getenv("YOKE_FMU_FAIL");

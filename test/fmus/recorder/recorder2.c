@@ -78,8 +78,10 @@ ACCESS(Integer)
 ACCESS(Boolean)
 ACCESS(String)
 
-FORWARD(GetFMUstate, (fmi2Component c, fmi2FMUstate* state), (c, state), 0, 0, NULL, 0)
-FORWARD(SetFMUstate, (fmi2Component c, fmi2FMUstate state), (c, state), 0, 0, NULL, 0)
+FORWARD(GetFMUstate, (fmi2Component c, fmi2FMUstate* state), (c, state), number_of(*state), 0, NULL,
+        0)
+FORWARD(SetFMUstate, (fmi2Component c, fmi2FMUstate state), (c, state), number_of(state), 0, NULL,
+        0)
 FORWARD(FreeFMUstate, (fmi2Component c, fmi2FMUstate* state), (c, state), 0, 0, NULL, 0)
 FORWARD(SerializedFMUstateSize, (fmi2Component c, fmi2FMUstate state, size_t* size),
         (c, state, size), 0, 0, NULL, 0)

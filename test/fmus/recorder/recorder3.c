@@ -121,8 +121,9 @@ FORWARD(SetClock,
         (fmi3Instance c, const fmi3ValueReference refs[], size_t n, const fmi3Clock values[]),
         (c, refs, n, values), 0, 0, refs, n)
 
-FORWARD(GetFMUState, (fmi3Instance c, fmi3FMUState* state), (c, state), 0, 0, NULL, 0)
-FORWARD(SetFMUState, (fmi3Instance c, fmi3FMUState state), (c, state), 0, 0, NULL, 0)
+FORWARD(GetFMUState, (fmi3Instance c, fmi3FMUState* state), (c, state), number_of(*state), 0, NULL,
+        0)
+FORWARD(SetFMUState, (fmi3Instance c, fmi3FMUState state), (c, state), number_of(state), 0, NULL, 0)
 FORWARD(FreeFMUState, (fmi3Instance c, fmi3FMUState* state), (c, state), 0, 0, NULL, 0)
 FORWARD(GetDirectionalDerivative,
         (fmi3Instance c, const fmi3ValueReference unknowns[], size_t n_unknowns,
