@@ -206,14 +206,20 @@ static void print_use(const json_t* fmu) {
   }
   print_pattern("interface", use, "{interface}{binary?, {binary}}");
   print_step_use(fmu, i, is_model_exchange);
-  print_pattern(
-      "rollback", use,
-      is_iterable(fmu)
-          ? "{rollback?yes: iterative schemes can repeat its steps}" NO_ROLLBACK
-          : "{rollback?yes: iterative schemes can repeat its steps, but outputs that depend "
-            "directly on inputs (below) cannot be read again without a step: "
-            "{directional_derivatives?its derivatives correct them}"
-            "{directional_derivatives!the schemes are of first order}}" NO_ROLLBACK);
+  print_pattern("rollback", use,
+                is_iterable(fmu)
+                    ? "{rollback?yes: iterative schemes can repeat its steps}" NO_ROLLBACK
+                    : "{rollback?yes: iterative schemes can repeat its steps; outputs that depend "
+                      "directly on inputs (below) are "
+                      "{directional_derivatives?corrected by its derivatives}"
+                      "{directional_derivatives!{trial_steps?read again by trial steps}"
+                      "{trial_steps!of the last call, which leaves the schemes of first "
+                      "order}}}" NO_ROLLBACK);
+  print_pattern("exchange", use,
+                is_iterable(fmu) ? "stale or fresh"
+                                 : "stale{trial_steps? or fresh, by trial steps}"
+                                   "{trial_steps!; fresh {has_both?with interface: model-exchange}"
+                                   "{has_both!is not possible}}");
   print_pattern("derivatives", use,
                 "{directional_derivatives?its own}{directional_derivatives!none}");
   print_pattern("events", use,

@@ -61,7 +61,8 @@ static void print_units(const json_t* system, bool are_laws) {
     if (yoke__view_count(unit, "calls") > 1) {
       yoke__view_print(unit, " ({calls} calls{calls_because?: {calls_because}})");
     }
-    yoke__view_print(unit, "{law!{fresh?, fresh}{isolated?, isolated}{peer?, at {peer}}}");
+    yoke__view_print(unit, "{law!{fresh?, fresh}{trial_step?, outputs by trial steps}"
+                           "{isolated?, isolated}{peer?, at {peer}}}");
     yoke__view_print(unit, has_threads ? ", thread {thread}{own_thread? of its own}\n" : "\n");
     print_variables(unit, "input", "    in   ");
     print_variables(unit, "output", "    out  ");

@@ -278,6 +278,12 @@ static void describe_terminals(const yoke_fmi_description* d, yoke_json* json) {
 
 // ---- the whole
 
+// Its outputs can be read again with new inputs by a short step that is taken back.
+static bool can_try_steps(const view* v) {
+  return !v->is_model_exchange && v->d->version > 1 && v->chosen->can_get_and_set_state &&
+         v->chosen->can_handle_variable_step && !(v->chosen->fixed_internal_step > 0);
+}
+
 static void describe_use(const view* v, yoke_json* json) {
   yoke__json_begin_object(json, "use");
   yoke__json_boolean(json, "can_be_run", v->obstacle[0] == '\0' && v->n_missing == 0);
@@ -291,6 +297,10 @@ static void describe_use(const view* v, yoke_json* json) {
     yoke__json_boolean(json, "rollback", v->chosen->can_get_and_set_state);
     yoke__json_boolean(json, "directional_derivatives", v->chosen->has_directional_derivatives);
     yoke__json_boolean(json, "event_mode", v->is_model_exchange || v->chosen->has_event_mode);
+    yoke__json_boolean(json, "trial_steps", can_try_steps(v));
+    yoke__json_boolean(json, "has_both",
+                       v->d->version > 1 && v->d->co_simulation.is_given &&
+                           v->d->model_exchange.is_given);
   }
   yoke__json_end_object(json);
 }

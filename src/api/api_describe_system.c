@@ -6,6 +6,7 @@
 #include "base/base_check.h"
 #include "base/base_number.h"
 #include "base/base_text.h"
+#include "unit/fmu/unit_fmu.h"
 
 const char* const yoke__mu_words[] = {
     [YOKE_MU_AUTOMATIC] = "automatic",
@@ -206,6 +207,9 @@ static void describe_unit(const yoke_system* system, const yoke_system_unit* uni
   yoke__json_string(json, "text", unit->unit.ops->text);
   yoke__json_boolean(json, "law", unit->is_law);
   yoke__json_boolean(json, "fresh", unit->is_fresh);
+  if (yoke__system_is_fmu(unit) && yoke__fmu_trial_step(unit->unit.ops) > 0) {
+    yoke__json_number(json, "trial_step", yoke__fmu_trial_step(unit->unit.ops));
+  }
   yoke__json_boolean(json, "isolated", unit->source->isolation.is_given);
   yoke__json_boolean(json, "own_thread", unit->is_own);
   if (unit->source->port.is_given) {

@@ -135,7 +135,8 @@ static yoke_status read_end(const yoke_system* system, yoke_state* state, size_t
       status = su->unit.ops->refresh(su->unit.self, t);
     }
     if (status < 0) {
-      return yoke__master_fail(failure, system, unit, status, t, "outputs could not be refreshed");
+      return yoke__master_fail_unit(failure, system, unit, status, t,
+                                    "outputs could not be refreshed");
     }
   }
   YOKE_TRY(yoke__master_get_outputs(system, unit, t, state->y + su->y, failure));

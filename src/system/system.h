@@ -520,6 +520,11 @@ static inline bool yoke__system_is_iterative(const yoke_system* system) {
          system->scenario->scheme == YOKE_ITERATIVE_GAUSS_SEIDEL;
 }
 
+// A table of an FMU, with what unit_fmu.h says of it; behind a port it is another one.
+static inline bool yoke__system_is_fmu(const yoke_system_unit* unit) {
+  return unit->source->kind == YOKE_KIND_FMU && !unit->source->port.is_given;
+}
+
 // Iterative schemes (system_iterate.c): where call j of a unit's calls in a macro step has its inputs, from 0 (start of the
 // macro step) to 1 (its end).
 double yoke__system_call_place(const yoke_system* system, const yoke_system_unit* unit, int64_t j);

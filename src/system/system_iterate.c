@@ -13,6 +13,7 @@
 
 #include "base/base_check.h"
 #include "system/system.h"
+#include "unit/fmu/unit_fmu.h"
 
 double yoke__system_call_place(const yoke_system* system, const yoke_system_unit* unit, int64_t j) {
   const double n = (double)unit->n_steps;
@@ -51,10 +52,15 @@ static void check_rollback(yoke_system* system, const yoke_system_unit* unit) {
     return;
   }
   const bool is_physical = (unit->unit.info->flags & YOKE_UNIT_PHYSICAL) != 0;
+  char why[256] = "", help[128] = "";
+  if (yoke__system_is_fmu(unit)) {
+    yoke__fmu_no_rollback(unit->unit.ops, why, sizeof why, help, sizeof help);
+  }
   yoke__error(system->messages, unit->source->place,
-              "%s repeats steps, but unit '%s' (%s) %s; use scheme: jacobi or gauss-seidel",
+              "%s repeats steps, but unit '%s' (%s) %s%s%s; use scheme: jacobi or gauss-seidel%s%s",
               scheme_of(system), unit->name, unit->unit.ops->name,
-              is_physical ? "is a real machine" : "cannot save and restore its state");
+              is_physical ? "is a real machine" : "cannot save and restore its state",
+              why[0] == '\0' ? "" : ": ", why, help[0] == '\0' ? "" : ", or ", help);
 }
 
 // The variables whose directional derivatives are wanted: outputs with feedthrough, then inputs. False: not all are scalars.
@@ -107,13 +113,19 @@ static yoke_status choose_reading(yoke_system* system, yoke_system_unit* unit) {
   }
   YOKE_TRY(choose_derivatives(system, unit));
   if (unit->through == NULL) {
+    char why[256] = "", help[128];
+    if (yoke__system_is_fmu(unit)) {
+      yoke__fmu_no_refresh(unit->unit.ops, why, sizeof why, help, sizeof help);
+    }
     yoke__message_add(
         system->messages, YOKE_WARNING, unit->source->place,
         "%s needs the outputs of '%s' (%s) with inputs at the end of the step; it can neither give "
         "them again nor tell their derivatives. They are read with %s of its last call, which "
-        "leaves the scheme of first order",
+        "leaves the scheme of first order%s%s%s",
         scheme_of(system), unit->name, unit->unit.ops->name,
-        mode == YOKE_ITERATE_MEAN ? "the mean" : "those at the start");
+        mode == YOKE_ITERATE_MEAN ? "the mean" : "those at the start",
+        why[0] == '\0' ? "" : " (no step can be tried and taken back: ", why,
+        why[0] == '\0' ? "" : ")");
   }
   return YOKE_OK;
 }

@@ -8,6 +8,7 @@
 
 #include "system/system.h"
 #include "system/system_digraph.h"
+#include "unit/fmu/unit_fmu.h"
 
 // A graph whose nodes are the variables of all units.
 typedef struct variable_graph {
@@ -242,15 +243,29 @@ static yoke_status order_refresh(yoke_system* system, const variable_graph* g) {
   return YOKE_OK;
 }
 
+static void refuse_fresh(yoke_system* system, const yoke_system_unit* unit) {
+  char why[256], help[128];
+  if (!yoke__system_is_fmu(unit)) {
+    yoke__error(
+        system->messages, unit->source->place,
+        "unit '%s' (%s) cannot give its outputs again without a step: it needs exchange: stale",
+        unit->name, unit->unit.ops->name);
+    return;
+  }
+  yoke__fmu_no_refresh(unit->unit.ops, why, sizeof why, help, sizeof help);
+  yoke__error(system->messages, unit->source->place,
+              "exchange: fresh needs outputs of '%s' (%s) with new inputs. Co-simulation gives "
+              "them after a step only, and no short step can be tried and taken back: %s. Use "
+              "exchange: stale for this unit, or %s",
+              unit->name, unit->unit.ops->name, why, help);
+}
+
 // Who is evaluated at exchange must be able to; from here on is_fresh means just that, laws included.
 static void settle_fresh(yoke_system* system) {
   for (size_t i = 0; i < system->n_refresh; i++) {
     yoke_system_unit* unit = &system->units[system->refresh_order[i]];
     if (!yoke__unit_can_refresh(&unit->unit)) {
-      yoke__error(
-          system->messages, unit->source->place,
-          "unit '%s' (%s) cannot give its outputs again without a step: it needs exchange: stale",
-          unit->name, unit->unit.ops->name);
+      refuse_fresh(system, unit);
     }
   }
   // a fresh unit without feedthrough has nothing to refresh

@@ -10,6 +10,7 @@
 #include "system/system.h"
 #include "system/system_port.h"
 #include "system/system_twin.h"
+#include "unit/fmu/unit_fmu.h"
 #include "unit/port/unit_port.h"
 
 // the heaviest work that still fits one thread's share makes a second thread pay [s]
@@ -262,6 +263,9 @@ yoke_status yoke__system_file_settings(yoke_system* system, const yoke_system_un
       .internal_step = source->internal_step,
       .is_logging = source->is_logging,
       .is_event_mode_off = source->is_event_mode_off,
+      .is_fresh = unit->is_fresh,
+      .is_iterated = yoke__system_is_iterative(system) &&
+                     system->scenario->iteration.mode != YOKE_ITERATE_HOLD_END,
       .is_isolated = source->isolation.is_given,
       .wait = choose_wait(system, source),
       .timeout_s = source->isolation.timeout_s,
@@ -582,5 +586,11 @@ yoke_status yoke__system_make_units(yoke_system* system) {
     yoke__pool_run(system->pool, make_units_of_thread, &job);
   }
   YOKE_TRY(job.status);
-  return yoke__system_take_feedthrough(system);
+  YOKE_TRY(yoke__system_take_feedthrough(system));
+  for (size_t i = 0; i < system->n_units; i++) {
+    if (yoke__system_is_fmu(&system->units[i]) && system->units[i].unit.info != NULL) {
+      yoke__fmu_settle_trial(system->units[i].unit.ops, system->units[i].unit.info);
+    }
+  }
+  return YOKE_OK;
 }

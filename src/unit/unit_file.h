@@ -41,6 +41,8 @@ typedef struct yoke_unit_file_settings {
   bool is_logging;         // FMU log messages of all categories
   bool is_strict;          // faults that are lived with otherwise are refused
   bool is_event_mode_off;  // FMI 3.0: never use event mode
+  bool is_fresh;           // outputs that follow inputs at once are read again with new ones
+  bool is_iterated;        // the same at the end of every step of an iterative scheme
   // a process of its own
   bool is_isolated;
   yoke_unit_wait wait;

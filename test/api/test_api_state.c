@@ -324,6 +324,18 @@ static void test_fmus(void** state) {
     const source from = {.text = text};
     check_source("FMUs", &from);
   }
+  // trial steps
+  for (int i = 0; i < 4; i++) {
+    snprintf(text, sizeof text,
+             "yoke: 1\ncalls: 1\ntime: {stop: 0.4, step: 1e-3}\n%s\n"
+             "units:\n"
+             "  left: {fmu: '%s/reread%d.fmu', with: {kc: 100}, start: {v: 100}}\n"
+             "  right: {model: oscillator.mass, with: {m: 1, k: 1000}, start: {v: -100}}\n"
+             "connections: [right.x -> left.x_other, right.v -> left.v_other, left.f -> right.f]\n",
+             i < 2 ? "exchange: fresh" : "scheme: iterative-jacobi", fmus(), 2 + i % 2);
+    const source from = {.text = text};
+    check_source("trial steps", &from);
+  }
   check_solo("vanderpol2", "");
   check_solo("vanderpol3", "");
   check_solo("dahlquist2", "");

@@ -149,9 +149,24 @@ n_checks=$((n_checks + 1))
 
 # ---- what rollback alone does not give to iterative schemes
 run 0 info "$fmus/oscillator_force2.fmu"
-out_has '^  rollback +yes: iterative schemes can repeat its steps, but outputs that depend directly'
+out_has '^  rollback +yes: iterative schemes can repeat its steps; outputs that depend directly on'
+out_has 'corrected by its derivatives$'
+out_has '^  exchange +stale or fresh, by trial steps$'
 run 0 info "$fmus/oscillator_mass2.fmu"
 out_has '^  rollback +yes: iterative schemes'
+out_has '^  exchange +stale or fresh$'
+run 0 info "$fmus/reread2.fmu"
+out_has 'read again by trial steps$'
+run 0 info "$fmus/reread_fixed2.fmu"
+out_has 'of the last call, which leaves'
+out_has '^  exchange +stale; fresh is not possible$'
+run 0 info "$fmus/reread_plain3.fmu"
+out_has '^  rollback +no: '
+out_has '^  exchange +stale; fresh is not possible$'
+run 0 info "$fmus/reread_both2.fmu"
+out_has '^  exchange +stale; fresh with interface: model-exchange$'
+run 0 info "$fmus/reread_events3.fmu"
+out_has '^  exchange +stale or fresh$'
 
 # ---- what an FMU logs while it fails to start
 run 2 check "$fmus/faulty2.fmu" --set units.faulty2.with.what=error --set units.faulty2.with.where=initialise

@@ -235,8 +235,6 @@ static void test_refused(void** state) {
   snprintf(unit, sizeof unit, "fmu: '%s/oscillator_mass2.fmu', interface: model-exchange",
            folder());
   check_refused(unit, "no model-exchange interface");
-  snprintf(unit, sizeof unit, "fmu: '%s/oscillator_force2.fmu', exchange: fresh", folder());
-  check_refused(unit, "needs exchange: stale");
   snprintf(unit, sizeof unit, "fmu: '%s/needs_library2.fmu'", folder());
   check_refused(unit, "libmissing_yoke_part.so");
 }

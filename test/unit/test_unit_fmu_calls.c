@@ -88,6 +88,13 @@ typedef enum phase {
   FREED
 } phase;
 
+enum { MAX_STATES = 16 };
+
+typedef struct saved_state {
+  bool is_there, is_set;
+  double t;
+} saved_state;
+
 typedef struct unit {
   char name[32];
   int version;
@@ -97,8 +104,8 @@ typedef struct unit {
   bool is_set;        // since the last step, in step mode: outputs must not be read
   bool is_updated;    // discrete states, since event mode was entered
   double t, t_event;  // where it stands; of the last event
-  double t_saved;     // of the newest saved state
   bool has_saved;
+  saved_state saved[MAX_STATES];
   int n_terminate, n_free, n_steps, n_events, n_rollbacks;
 } unit;
 
@@ -249,12 +256,14 @@ static void take_step(unit* u, const call* c, int line) {
 
 static void take_state(unit* u, const call* c, int line) {
   if (begins(c->verb, "GetFMU")) {
-    u->t_saved = u->t;
+    DEMAND(c->a >= 1 && c->a <= MAX_STATES, "more states than the test counts");
+    u->saved[(int)c->a - 1] = (saved_state){true, u->is_set, u->t};
     u->has_saved = true;
   } else if (begins(c->verb, "SetFMU")) {
-    DEMAND(u->has_saved, "no state was saved");
-    u->t = u->t_event = u->t_saved;
-    u->is_set = false;
+    DEMAND(c->a >= 1 && u->saved[(int)c->a - 1].is_there, "this state was not saved");
+    const saved_state* saved = &u->saved[(int)c->a - 1];
+    u->t = u->t_event = saved->t;
+    u->is_set = saved->is_set;  // inputs belong to the state
     u->n_rollbacks++;
   }
 }
@@ -530,6 +539,34 @@ static void test_rollback(void** state) {
   }
 }
 
+#define FRESH(left, top)                                                                           \
+  "yoke: 1\ninputs: start\ncalls: 1\ntime: {start: 0, stop: 0.1, step: 0.01}\n" top "\nunits:\n"   \
+  "  left: {" left ", with: {usual: 1e-2}, start: {x: 1, v: 2}}\n"                                 \
+  "  right: {model: oscillator.mass}\n"                                                            \
+  "connections:\n  - right.x -> left.x_other\n  - right.v -> left.v_other\n  - left.f -> "         \
+  "right.f\n"
+
+// Outputs that are read again with new inputs: after a trial step only.
+static void test_trial_steps(void** state) {
+  (void)state;
+  static const trial trials[] = {
+      {{"reread2"}, FRESH("fmu: reread", "exchange: fresh"), NULL},
+      {{"reread3"}, FRESH("fmu: reread", "exchange: fresh"), NULL},
+      {{"reread2"}, FRESH("fmu: reread", "exchange: fresh\nscheme: gauss-seidel"), NULL},
+      {{"reread3"}, FRESH("fmu: reread, isolate: process", "exchange: fresh"), NULL},
+      {{"reread2"}, FRESH("fmu: reread", "scheme: iterative-jacobi"), NULL},
+      {{"reread3"}, FRESH("fmu: reread", "scheme: iterative-gauss-seidel"), NULL},
+      {{"reread3"}, FRESH("fmu: reread", "scheme: iterative-jacobi\nexchange: fresh"), NULL},
+  };
+  for (size_t i = 0; i < sizeof trials / sizeof *trials; i++) {
+    outcome o;
+    run_well(&trials[i], &o);
+    // the ten steps begin where a trial was taken back
+    assert_true(find_unit(&o, "left")->n_rollbacks >= 10);
+    assert_true(find_unit(&o, "left")->n_steps >= 20);
+  }
+}
+
 #define ALONE(fmu, time)                                                                           \
   "yoke: 1\ninputs: start\ncalls: 1\ntime: {" time "}\nunits:\n  a: {fmu: " fmu "}\n"
 
@@ -711,6 +748,7 @@ int main(void) {
       cmocka_unit_test(test_typed_values),
       cmocka_unit_test(test_rates),
       cmocka_unit_test(test_rollback),
+      cmocka_unit_test(test_trial_steps),
       cmocka_unit_test(test_event_mode),
       cmocka_unit_test(test_model_exchange),
       cmocka_unit_test(test_model_exchange_inputs),

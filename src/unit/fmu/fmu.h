@@ -8,6 +8,7 @@
 //   fmu_version2.c  calls of FMI 2.0             fmu_version3.c  calls of FMI 3.0
 //   fmu_version1.c  FMI 1.0 in the words of 2.0
 //   fmu_cs2.c       co-simulation, FMI 2.0       fmu_cs3.c       co-simulation, FMI 3.0 with events
+//   fmu_trial.c     co-simulation: outputs with new inputs by a step that is taken back
 //   fmu_me.c        model exchange: a solver around either version
 //   fmu_linear.c    the linear model, of co-simulation and model exchange
 #ifndef YOKE_UNIT_FMU_FMU_H
@@ -39,6 +40,8 @@ typedef struct fmu_file {
   bool is_model_exchange;
   yoke_unit_ops ops;         // this unit's table
   yoke_unit_ops bare;        // the same without a look at the floating-point mode
+  yoke_unit_ops plain;       // the same without trial steps, if has_trial
+  bool has_trial;            // outputs are read again by trial steps
   yoke_unit_ops isolated;    // the same through another process, if that is wanted
   yoke_variable* structure;  // structural parameters
   size_t n_structure;
@@ -203,6 +206,7 @@ struct fmu {
   struct fmu_solver* solver;    // fmu_me.c
   struct fmu_given* given;      // start values of real inputs that somebody gave
   struct fmu_batches* batches;  // fmu_batch.c
+  struct fmu_trial* trial;      // fmu_trial.c; NULL: there are no trial steps
   fmu_linear* linear;           // fmu_linear.c; NULL: there is no linear model
 };
 
@@ -310,6 +314,16 @@ yoke_status yoke__fmu_remember(fmu* f, size_t variable, const void* value);
 // Saved states, of the binary together with our side (`kept`); has_bytes: also as bytes.
 void yoke__fmu_fill_states(bool has_bytes, yoke_unit_ops* ops);
 void yoke__fmu_free_saved(fmu* f);
+
+// --- fmu_trial.c: `refresh` by trial steps. Wraps the operations of the table, where they are wanted and possible.
+void yoke__fmu_fill_trial(fmu_file* file);
+yoke_status yoke__fmu_open_trial(fmu* f);
+void yoke__fmu_close_trial(fmu* f);
+// The end of the run that the binary is told: the last trial goes beyond ours.
+double yoke__fmu_trial_begin(fmu* f, double t_start, double t_stop);
+// How far the binary is ahead [s], and whether it must not be asked for its clock now.
+double yoke__fmu_trial_ahead(const fmu* f);
+bool yoke__fmu_trial_hides_clock(const fmu* f);
 
 // Common operations that others wrap.
 yoke_status yoke__fmu_enter_init(void* self, double t_start, double t_stop, const yoke_sink* sink);

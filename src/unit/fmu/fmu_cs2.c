@@ -1,7 +1,7 @@
 // Co-simulation of FMI 2.0. The step path: one call to set all real inputs, one step, one call to get all real outputs.
 //
 // In the running phase the standard forbids a get after a set without a step in between, so outputs are those that
-// the last step left, and `refresh` does not exist.
+// the last step left, and `refresh` takes trial steps (fmu_trial.c).
 #include <stdio.h>
 #include <string.h>
 

@@ -9,7 +9,7 @@
 //
 // Events at t + h belong to this step, so that its outputs are those after the event; an event at the start time belongs
 // to the end of initialisation. Without event mode the binary deals with its events alone. In step mode the standard forbids
-// a get after a set without a step in between, so `refresh` exists with event mode only.
+// a get after a set without a step in between: without event mode `refresh` takes trial steps (fmu_trial.c).
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -262,6 +262,16 @@ static yoke_status set_event_inputs(void* self, const double u[], size_t n_u) {
   return e->live->is_in_event_mode ? yoke__fmu_events_enter(f) : YOKE_OK;
 }
 
+// An FMU that offers event mode must compute its outputs there.
+static yoke_status blame_event_mode(fmu* f, yoke_status status) {
+  if (status < 0 && f->events->live->is_in_event_mode) {
+    const size_t n = strlen(f->message);
+    snprintf(f->message + n, sizeof f->message - n,
+             "; it was read in event mode: use events: false, and exchange: stale, for this unit");
+  }
+  return status;
+}
+
 static yoke_status get_event_outputs(const void* self, double y[], size_t n_y) {
   fmu* f = yoke__fmu_of(self);
   const fmu_events* e = f->events;
@@ -271,7 +281,7 @@ static yoke_status get_event_outputs(const void* self, double y[], size_t n_y) {
   if (f->phase != FMU_RUNNING) {
     return f->version->get_reals(f, &f->layout.outputs, y);
   }
-  YOKE_TRY(f->version->get_reals(f, &e->plain, y));
+  YOKE_TRY(blame_event_mode(f, f->version->get_reals(f, &e->plain, y)));
   for (size_t i = 0; i < e->n_real_outputs; i++) {
     const size_t at = e->real_outputs[i].at;
     memcpy(y + at, e->y + at, e->real_outputs[i].size);

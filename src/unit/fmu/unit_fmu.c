@@ -98,6 +98,16 @@ static fmu_file* file_of(const void* context) {
   return to.own;
 }
 
+// without feedthrough there is nothing to read again
+void yoke__fmu_settle_trial(const yoke_unit_ops* ops, const yoke_unit_info* info) {
+  fmu_file* file = file_of(ops->context);
+  if (file->has_trial && info->n_feedthrough == 0) {
+    file->has_trial = false;
+    file->ops.refresh = NULL;
+    file->isolated.refresh = NULL;
+  }
+}
+
 static void take_back(fmu* f, bool is_promised, bool is_there, const char* what) {
   if (is_promised && !is_there) {
     char line[160];
@@ -133,6 +143,7 @@ static void check_promises(fmu* f, fmu_file* file) {
   take_back(f, ops->serialise != NULL && can_save, can_write, "states as bytes");
   take_back(f, ops->derivative != NULL, can_derive, "directional derivatives");
   take_back(f, ops->set_input_derivatives != NULL, can_follow, "input derivatives");
+  ops->refresh = file->has_trial && !can_save ? NULL : ops->refresh;
   ops->save = can_save ? ops->save : NULL;
   ops->restore = can_save ? ops->restore : NULL;
   ops->serialise = can_save && can_write ? ops->serialise : NULL;
@@ -150,10 +161,11 @@ static yoke_status open_parts(fmu* f, const yoke_sink* sink) {
     YOKE_TRY(yoke__fmu_linear_open(f, f->description->states_derivatives.n));
   }
   if (f->description->version == 3) {
-    return yoke__fmu_open_cs3(f, sink);
+    YOKE_TRY(yoke__fmu_open_cs3(f, sink));
+  } else {
+    yoke__fmu_open_cs2(f);
   }
-  yoke__fmu_open_cs2(f);
-  return YOKE_OK;
+  return f->file->has_trial && f->file->ops.refresh != NULL ? yoke__fmu_open_trial(f) : YOKE_OK;
 }
 
 // The solver: ours around model exchange; else what the system file says, then our own export, then FMI 3.0.
@@ -255,6 +267,7 @@ static void close_fmu(void* self) {
   }
   terminate(f);
   yoke__fmu_free_saved(f);
+  yoke__fmu_close_trial(f);
   yoke__fmu_close_me(f);
   yoke__fmu_close_cs3(f);
   if (f->instance != NULL && f->phase != FMU_DEAD) {
@@ -274,7 +287,8 @@ yoke_status yoke__fmu_enter_init(void* self, double t_start, double t_stop, cons
   f->t_stop = t_stop;
   f->t_end = t_start;
   const uint64_t mode = yoke__os_float_mode();
-  const yoke_status status = f->version->enter_init(f, t_start, t_stop);
+  const yoke_status status =
+      f->version->enter_init(f, t_start, yoke__fmu_trial_begin(f, t_start, t_stop));
   yoke__fmu_guard(mode);
   if (status < 0) {
     return yoke_fail(sink, status, "%s", f->message);
@@ -532,10 +546,12 @@ static void look_at_clock(fmu* f) {
   const size_t clock = f->layout.clock;
   double own = 0;
   if (clock == YOKE_FMI_NONE || f->phase != FMU_RUNNING ||
-      f->layout.info.variables[clock].type != YOKE_REAL) {
+      f->layout.info.variables[clock].type != YOKE_REAL || yoke__fmu_trial_hides_clock(f)) {
     return;
   }
-  if (get(f, clock, &own, sizeof own) >= 0 && fabs(own - f->t_end) > fabs(f->drift)) {
+  // an FMU need not show the trial
+  const double ahead = yoke__fmu_trial_ahead(f);
+  if (get(f, clock, &own, sizeof own) >= 0 && fabs(own - f->t_end) > fabs(f->drift) + ahead) {
     f->drift = own - f->t_end;
     f->drift_at = f->t_end;
   }
@@ -627,6 +643,7 @@ static void fill_ops(fmu_file* file) {
   } else {
     yoke__fmu_fill_cs2(file, &file->ops);
   }
+  yoke__fmu_fill_trial(file);
   yoke__fmu_guard_ops(file);
 }
 

@@ -214,6 +214,10 @@ static yoke_status do_event_update(host_child* c) {
 }
 
 static yoke_status do_refresh(host_child* c) {
+  // the binary may lack what its description promises
+  if (c->unit.ops->refresh == NULL) {
+    return YOKE_NO_SUPPORT;
+  }
   const yoke_status status = c->unit.ops->refresh(c->unit.self, c->channel.control->request.t);
   if (status >= 0) {
     fetch_all(c);

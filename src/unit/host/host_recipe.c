@@ -47,6 +47,8 @@ static void pack_settings(host_pack* pack, yoke_unit_file_settings* s) {
   HOST_VALUE(pack, s->is_logging);
   HOST_VALUE(pack, s->is_strict);
   HOST_VALUE(pack, s->is_event_mode_off);
+  HOST_VALUE(pack, s->is_fresh);
+  HOST_VALUE(pack, s->is_iterated);
   yoke__host_text(pack, &s->trial_folder);
 }
 
