@@ -125,11 +125,14 @@ yoke_fmu_reread(reread_events 3 "  <CoSimulation modelIdentifier=\"reread_events
 
 # ---- without the skeleton: FMI 1.0, and binaries that old or careless tools make
 yoke_fmu(trivial 1 ${fmu_source}/trivial ${fmu_source}/trivial/fmi1.xml ${fmu_source}/trivial/trivial1.c)
-foreach(fmu_name prefixed lacking undefined)
+set(fmu_promise_promising " canGetAndSetFMUstate=\"true\"")
+foreach(fmu_name prefixed lacking undefined promising)
+  set(fmu_promise "${fmu_promise_${fmu_name}}")
   configure_file(${fmu_source}/minimal/fmi2.xml.in ${fmu_root}/${fmu_name}2.xml @ONLY)
   yoke_fmu(${fmu_name} 2 ${fmu_source}/minimal ${fmu_root}/${fmu_name}2.xml ${fmu_source}/minimal/minimal.c)
 endforeach()
 target_compile_definitions(fmu.prefixed2 PRIVATE NAME=prefixed_fmi2)
+target_compile_definitions(fmu.promising2 PRIVATE NAME=fmi2)
 target_compile_definitions(fmu.lacking2 PRIVATE NAME=fmi2 IS_LACKING)
 target_compile_definitions(fmu.undefined2 PRIVATE NAME=fmi2 IS_UNDEFINED)
 

@@ -357,6 +357,24 @@ static void test_refused_fmi1(void** state) {
   }
 }
 
+// A description that promises what the binary lacks, in this process and in another one.
+static void test_refused_promise(void** state) {
+  (void)state;
+  static const char* const lines[] = {FRESH, ITERATIVE};
+  for (int k = 0; k < 4; k++) {
+    char text[1024], messages[4096] = "";
+    sim s;
+    snprintf(text, sizeof text,
+             "yoke: 1\ncalls: 1\ntime: {stop: 1, step: 0.1}\n%sunits: {a: {fmu: "
+             "'%s/promising2.fmu', feedthrough: {y: [u]}%s}}\n",
+             lines[k % 2], folder(), k < 2 ? "" : ", isolate: process");
+    assert_true(sim_try(NULL, text, &s, messages, sizeof messages) < 0);
+    check_contains(messages, k % 2 == 0 ? "Use exchange: stale for this unit"
+                                        : "use scheme: jacobi or gauss-seidel");
+    check_contains(messages, "its binary lacks the functions that save and restore states");
+  }
+}
+
 // A solver with a fixed step: accepted in an iteration, with the reason why it is of first order.
 static void test_warned(void** state) {
   (void)state;
@@ -479,12 +497,13 @@ static void test_not_needed(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_fresh),         cmocka_unit_test(test_typed),
-      cmocka_unit_test(test_isolated),      cmocka_unit_test(test_restore),
-      cmocka_unit_test(test_iteration),     cmocka_unit_test(test_convergence),
-      cmocka_unit_test(test_refused),       cmocka_unit_test(test_refused_fmi1),
-      cmocka_unit_test(test_warned),        cmocka_unit_test(test_bad_binaries),
-      cmocka_unit_test(test_silent_binary), cmocka_unit_test(test_not_needed),
+      cmocka_unit_test(test_fresh),           cmocka_unit_test(test_typed),
+      cmocka_unit_test(test_isolated),        cmocka_unit_test(test_restore),
+      cmocka_unit_test(test_iteration),       cmocka_unit_test(test_convergence),
+      cmocka_unit_test(test_refused),         cmocka_unit_test(test_refused_fmi1),
+      cmocka_unit_test(test_refused_promise), cmocka_unit_test(test_warned),
+      cmocka_unit_test(test_bad_binaries),    cmocka_unit_test(test_silent_binary),
+      cmocka_unit_test(test_not_needed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,8 @@
 
 #define SHARE     0x1p-20             // of the interval between two calls
 #define LEAST     (64 * DBL_EPSILON)  // of the time: t + d must be told from t
-#define FAR_AHEAD 0x1p-10             // of the interval: a trial that ends there is none
+#define LACKS     "its binary lacks the functions that save and restore states"
+#define FAR_AHEAD 0x1p-10  // of the interval: a trial that ends there is none
 
 typedef enum trial_place { TRIAL_CLEAN, TRIAL_SET, TRIAL_SHOWN } trial_place;
 
@@ -306,7 +307,7 @@ static bool find_no_state(const fmu_file* file, const yoke_unit_ops* ops, char* 
     snprintf(why, size, "its description does not set %s",
              is_old ? "canGetAndSetFMUstate" : "canGetAndSetFMUState");
   } else if (ops->save == NULL) {
-    snprintf(why, size, "its binary lacks the functions that save and restore states");
+    snprintf(why, size, LACKS);
   }
   return why[0] != '\0';
 }
@@ -338,7 +339,9 @@ void yoke__fmu_no_refresh(const yoke_unit_ops* ops, char* why, size_t why_size, 
                           size_t help_size) {
   const fmu_file* file = file_of(ops);
   const yoke_fmi_description* d = file->description;
-  find_obstacle(file, ops, why, why_size);
+  if (!find_obstacle(file, ops, why, why_size)) {
+    snprintf(why, why_size, LACKS);  // in a process of its own
+  }
   const bool has_events = d->version == 3 && d->co_simulation.has_event_mode;
   snprintf(help, help_size, "%s",
            has_events && file->settings.is_event_mode_off ? "leave out events: false"
@@ -353,7 +356,9 @@ void yoke__fmu_no_rollback(const yoke_unit_ops* ops, char* why, size_t why_size,
   const yoke_fmi_description* d = file->description;
   const bool has_other = !file->is_model_exchange && d->version > 1 && d->model_exchange.is_given &&
                          d->model_exchange.can_get_and_set_state;
-  find_no_state(file, ops, why, why_size);
+  if (!find_no_state(file, ops, why, why_size)) {
+    snprintf(why, why_size, LACKS);
+  }
   snprintf(help, help_size, "%s", has_other ? "interface: model-exchange" : "");
 }
 

@@ -655,7 +655,12 @@ static yoke_status create_isolated(const yoke_unit_args* args, void** self, cons
   YOKE_TRY(yoke__fmu_lay_out(file->description, args, &file->arena, layout, sink));
   describe_abilities(file, NULL, &layout->info);
   const yoke_host_plan plan = {.settings = &file->settings, .info = &layout->info};
-  return yoke__host_create(&plan, args, self, sink);
+  YOKE_TRY(yoke__host_create(&plan, args, self, sink));
+  // the binary may lack what its description promises
+  if (file->has_trial && file->isolated.describe(*self)->image_size == 0) {
+    file->isolated.refresh = NULL;
+  }
+  return YOKE_OK;
 }
 
 static void close_file(yoke_unit_file* base) {
