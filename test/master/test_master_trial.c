@@ -459,17 +459,22 @@ static void test_bad_binaries(void** state) {
 static void test_silent_binary(void** state) {
   (void)state;
   static const char* const whats[] = {"", ", what: short-nothing"};
-  for (size_t i = 0; i < COUNT(whats); i++) {
-    const setup c = {FRESH, "fmu: reread2.fmu", whats[i], ""};
+  static const char* const ends[] = {"The result is that of exchange: stale",
+                                     "They are read with the inputs of the last call: the scheme "
+                                     "is of first order"};
+  for (size_t i = 0; i < 2 * COUNT(whats); i++) {
+    const setup c = {i < 2 ? FRESH : ITERATIVE, "fmu: reread2.fmu", whats[i % 2], ""};
     sim s = open_case(&c, 1e-3);
     sim_run(&s);
     HEAR(told);
     const yoke_unit* left = &s.system->units[0].unit;
     left->ops->report(left->self, &told.sink);
-    const char* line =
-        "warning: no output ever followed new inputs in a trial step: it seems to "
-        "compute outputs in longer steps only. The result is that of exchange: stale";
-    assert_int_equal(strstr(told.text, line) != NULL, i == 1);
+    char line[512];
+    snprintf(line, sizeof line,
+             "warning: no output ever followed new inputs in a trial step: it seems to compute "
+             "outputs in longer steps only. %s",
+             ends[i / 2]);
+    assert_int_equal(strstr(told.text, line) != NULL, i % 2 == 1);
     sim_close(&s);
   }
   const setup lazy = {FRESH, "fmu: reread2.fmu", whats[1], ""}, old = {"", NATIVE, "", ""};

@@ -169,8 +169,20 @@ static yoke_status exit_init(void* self) {
   return YOKE_OK;
 }
 
+// What the step left, for as long as no trial has shown an output that moves.
+static yoke_status note_outputs(fmu* f) {
+  struct fmu_trial* trial = f->trial;
+  if (trial == NULL || f->phase != FMU_RUNNING || trial->now.place != TRIAL_CLEAN ||
+      trial->has_outputs || trial->n_moved > 0 || f->layout.n_y == 0) {
+    return YOKE_OK;
+  }
+  trial->has_outputs = true;
+  return plain(f)->get_outputs(f, trial->y_step, f->layout.n_y);
+}
+
 static yoke_status set_inputs(void* self, const double u[], size_t n_u) {
   fmu* f = self;
+  YOKE_TRY(note_outputs(f));
   YOKE_TRY(before_set(f));
   if (f->trial != NULL && n_u > 0) {
     memcpy(f->trial->u, u, n_u * sizeof *u);
@@ -286,9 +298,14 @@ static void report(void* self, const yoke_sink* sink) {
   struct fmu_trial* trial = f->trial;
   if (trial != NULL && trial->n_asked > 0 && trial->n_moved == 0) {
     trial->n_asked = 0;
-    yoke__fmu_log_add(&f->log, YOKE_WARNING, NULL,
-                      "no output ever followed new inputs in a trial step: it seems to compute "
-                      "outputs in longer steps only. The result is that of exchange: stale");
+    char line[256];
+    snprintf(line, sizeof line,
+             "no output ever followed new inputs in a trial step: it seems to compute outputs in "
+             "longer steps only. %s",
+             f->file->settings.is_fresh
+                 ? "The result is that of exchange: stale"
+                 : "They are read with the inputs of the last call: the scheme is of first order");
+    yoke__fmu_log_add(&f->log, YOKE_WARNING, NULL, line);
     f->log.last[0] = '\0';  // not the binary's words
   }
   plain(f)->report(f, sink);
