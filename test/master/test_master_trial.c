@@ -3,6 +3,7 @@
 // native unit of the same equations; refusals, with every remedy that they name tried; binaries that do not cope.
 #include "master/master.h"
 #include "support/check.h"
+#include "support/counting_heap.h"
 #include "support/heard.h"
 #include "support/sim.h"
 #include "unit/fmu/unit_fmu.h"
@@ -138,6 +139,23 @@ static void test_typed(void** state) {
       n[flag]++;
     }
     assert_true(n[0] > 100 && n[1] > 100);
+    sim_close(&s);
+  }
+}
+
+// The saved state is used again: no heap calls after the first trial, here and in the binary.
+static void test_heap(void** state) {
+  (void)state;
+  static const char* const lines[] = {FRESH, ITERATIVE};
+  static const char* const units[] = {"fmu: reread2.fmu", "fmu: reread3.fmu"};
+  check_heap_is_counted();
+  for (size_t i = 0; i < 4; i++) {
+    const setup c = {lines[i / 2], units[i % 2], "", ""};
+    sim s = open_case(&c, 1e-3);
+    sim_steps(&s, 10);
+    const long before = atomic_load(&n_heap_calls);
+    sim_steps(&s, 1000);
+    assert_int_equal(atomic_load(&n_heap_calls) - before, 0);
     sim_close(&s);
   }
 }
@@ -502,13 +520,13 @@ static void test_not_needed(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_fresh),           cmocka_unit_test(test_typed),
-      cmocka_unit_test(test_isolated),        cmocka_unit_test(test_restore),
-      cmocka_unit_test(test_iteration),       cmocka_unit_test(test_convergence),
-      cmocka_unit_test(test_refused),         cmocka_unit_test(test_refused_fmi1),
-      cmocka_unit_test(test_refused_promise), cmocka_unit_test(test_warned),
-      cmocka_unit_test(test_bad_binaries),    cmocka_unit_test(test_silent_binary),
-      cmocka_unit_test(test_not_needed),
+      cmocka_unit_test(test_fresh),         cmocka_unit_test(test_typed),
+      cmocka_unit_test(test_heap),          cmocka_unit_test(test_isolated),
+      cmocka_unit_test(test_restore),       cmocka_unit_test(test_iteration),
+      cmocka_unit_test(test_convergence),   cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_refused_fmi1),  cmocka_unit_test(test_refused_promise),
+      cmocka_unit_test(test_warned),        cmocka_unit_test(test_bad_binaries),
+      cmocka_unit_test(test_silent_binary), cmocka_unit_test(test_not_needed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
