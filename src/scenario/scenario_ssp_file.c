@@ -122,6 +122,14 @@ const char* yoke__ssp_source(ssp* s, const yoke_xml_node* node) {
   return source == NULL || source[0] == '\0' ? NULL : source;
 }
 
+void yoke__ssp_warn_two(ssp* s, const ssp_document* document, const yoke_xml_node* node,
+                        const yoke_xml_node* inside, const char* source) {
+  char cut[YOKE_FOUND_SIZE];
+  yoke__message_add(s->messages, YOKE_WARNING, yoke__ssp_place(document, inside),
+                    "'%s' has a source and a '%s' inside; the source '%s' counts", node->name,
+                    inside->name, yoke__text_cut(source, cut));
+}
+
 double yoke__ssp_number(ssp* s, const ssp_document* document, const yoke_xml_node* node,
                         const char* attribute, double or_else) {
   const char* text = yoke__ssp_get(s, node, attribute);

@@ -368,9 +368,7 @@ static const yoke_xml_node* content_of(ssp* s, const ssp_document* document, con
     return content;
   }
   if (content != NULL) {
-    yoke__message_add(s->messages, YOKE_WARNING, yoke__ssp_place(document, content),
-                      "'%s' has a source and a '%s' inside; the source '%s' counts", node->name,
-                      element, yoke__text_cut(source, cut));
+    yoke__ssp_warn_two(s, document, node, content, source);
   }
   const ssp_document* file = NULL;
   const char* fragment = NULL;

@@ -224,6 +224,9 @@ const char* yoke__ssp_require(ssp* s, const ssp_document* document, const yoke_x
                               const char* attribute);
 // The attribute `source` of what may stand inside instead; NULL: it does, the attribute is missing or empty.
 const char* yoke__ssp_source(ssp* s, const yoke_xml_node* node);
+// Warns of a node that has a source and the same inside of it.
+void yoke__ssp_warn_two(ssp* s, const ssp_document* document, const yoke_xml_node* node,
+                        const yoke_xml_node* inside, const char* source);
 // A number, `or_else` if it is not given or (reported) no number.
 double yoke__ssp_number(ssp* s, const ssp_document* document, const yoke_xml_node* node,
                         const char* attribute, double or_else);

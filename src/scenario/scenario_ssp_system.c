@@ -147,9 +147,12 @@ static void read_connectors(ssp* s, const ssp_document* document, const yoke_xml
 static const yoke_xml_node* dictionary_entries(ssp* s, const ssp_document** document,
                                                const yoke_xml_node* node) {
   const char* source = yoke__ssp_source(s, node);
+  const yoke_xml_node* inner = yoke__xml_child(node, "SignalDictionary");
   if (source == NULL) {
-    const yoke_xml_node* inner = yoke__xml_child(node, "SignalDictionary");
     return inner == NULL ? node : inner;
+  }
+  if (inner != NULL) {
+    yoke__ssp_warn_two(s, *document, node, inner, source);
   }
   const char* fragment = NULL;
   const char* path = yoke__ssp_resolve(s, *document, node, source, &fragment);

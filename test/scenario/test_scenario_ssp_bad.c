@@ -229,6 +229,11 @@ static void test_source_and_content(void** state) {
                               "'ParameterSet' inside; the source 'no.ssv' counts");
   check_contains(r->messages, "there is no file 'no.ssv'");
   ssp_free(r);
+  r = ssp_read_text(OPEN PAIR "<SignalDictionaries><SignalDictionary name='d' source='no.ssb'>\n"
+                              "<SignalDictionary/></SignalDictionary></SignalDictionaries>" CLOSE);
+  check_contains(r->messages, "dir/t.ssd:10: warning: 'SignalDictionary' has a source and a "
+                              "'SignalDictionary' inside; the source 'no.ssb' counts");
+  ssp_free(r);
 }
 
 // One mistake in our annotation is said with its own line and column.
