@@ -12,6 +12,7 @@ long='word word word word word word word word word word word word word word word
   printf -- '- item %s\n  %s\n  1. inner %s\n\n' "$long" "$long" "$long"
   printf 'Text.\n\n    equation = %s %s\n\n```\ncode %s\n```\n\n' "$long" "$long" "$long"
   printf '| table | %s |\n|---|---|\n| row | %s |\n\n<!-- %s\n%s -->\n\n[ref]: http://%s\n' "$long" "$long" "$long" "$long" "${long// /-}"
+  printf '\n<!-- begin: a tool -->\ngenerated %s\n<!-- end: a tool -->\n' "$long"
 } >page.md
 cp page.md before.md
 
@@ -24,11 +25,11 @@ cp page.md once.md
 "$wrap" page.md
 cmp page.md once.md                           # idempotent
 [ "$(tr -s ' \n' ' ' <page.md)" = "$(tr -s ' \n' ' ' <before.md)" ]
-for kept in '^# A title' '^    equation' '^code word' '^| table' '^| row' '^<!-- word' '^\[ref\]'; do
+for kept in '^# A title' '^    equation' '^code word' '^| table' '^| row' '^<!-- word' '^\[ref\]' '^generated'; do
   [ "$(grep "$kept" page.md)" = "$(grep "$kept" before.md)" ] || { echo "changed: $kept" >&2 && exit 1; }
 done
 if grep -E '^ *- no list' page.md; then echo 'a line begins like a list' >&2 && exit 1; fi
 grep -q "\`code that $long\`" page.md         # a code span stays on one line
 grep -qE '^  word' page.md && grep -qE '^     word' page.md # items hang below their text
 # nothing but unbreakable words, tables and code is longer than 100 columns
-if grep -E '.{101}' page.md | grep -vE '^(#|    equation|code|\||<!--|word.*-->|\[ref\])|`code that'; then exit 1; fi
+if grep -E '.{101}' page.md | grep -vE '^(#|    equation|code|\||<!--|word.*-->|\[ref\]|generated)|`code that'; then exit 1; fi
