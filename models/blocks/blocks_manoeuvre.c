@@ -73,11 +73,14 @@ static double shape(const manoeuvre* m, double s) {
     return m->amplitude * sin(2.0 * PI * (f * s + (f_end - f) * s * s / (2.0 * T)));
   case SWEEP: {
     const double octaves = log(f_end / f);
+    // integral of (f_end / f)^(s / T): T / log r (r^(s / T) - 1); expm1 keeps its digits, and
+    // with equal frequencies it is s
     const double ratio =
         fabs(octaves) < 1e-9 ? s : T / octaves * expm1(octaves * s / T);  // of phase to f
     return m->amplitude * sin(2.0 * PI * f * ratio);
   }
   case PULSE: {
+    // distance from the nearer end over the length of an edge
     const double edge = m->rise > 0.0 ? fmin(s, T - s) / m->rise : 1.0;
     return m->amplitude * fmin(edge, 1.0);
   }
@@ -105,6 +108,7 @@ static double value(const manoeuvre* m, double t) {
 
 // True if the signal jumps where the manoeuvre starts (s = 0) or ends (s = duration).
 static bool jumps_at(const manoeuvre* m, double s) {
+  // a jump is a value other than 0 at the start or the end
   return fabs(shape(m, s)) > 1e-9 * fabs(m->amplitude);
 }
 
@@ -132,9 +136,12 @@ static double fastest(const manoeuvre* m) {
 
 // From s = a to s = b, without a kink between them.
 static double integrate_smooth(const manoeuvre* m, double a, double b) {
+  // roots and weights of the Legendre polynomial of degree 5: exact for polynomials up to degree 9
   static const double nodes[] = {0.0, 0.538469310105683091, 0.906179845938663993};
   static const double weights[] = {0.568888888888888889, 0.478628670499366468,
                                    0.236926885056189088};
+
+  // eight pieces per period of the highest frequency
   const double pieces = fmin(floor(8.0 * fastest(m) * (b - a)) + 1.0, MAX_PIECES);
   const double half = (b - a) / pieces / 2.0;
   double sum = 0.0;
@@ -150,6 +157,7 @@ static double integrate_smooth(const manoeuvre* m, double a, double b) {
 }
 
 static double integrate(const manoeuvre* m, double t, double h) {
+  // only the part of the step in which the manoeuvre runs
   const double s0 = fmax(t - m->t0, 0.0);
   double s1 = fmax(t + h - m->t0, 0.0), kinks[2] = {0.0, 0.0};
   if (m->duration > 0.0) {
@@ -162,6 +170,8 @@ static double integrate(const manoeuvre* m, double t, double h) {
     kinks[0] = kinks[1] = 1.0 / m->frequency;
   }
   double from = s0, sum = 0.0;
+
+  // pieces end at kinks, where the quadrature would lose its order
   for (int i = 0; i < 2 && from < s1; i++) {
     if (kinks[i] > from && kinks[i] < s1) {
       sum += integrate_smooth(m, from, kinks[i]);

@@ -57,6 +57,8 @@ static yoke_status gain_step(void* self, double t, double h, yoke_step_result* r
 
 static bool gain_partial(const void* self, size_t unknown, size_t known, double* partial) {
   const gain* g = self;
+
+  // dy/du = k, dy/dk = u
   *partial = known == GAIN_U ? g->k : g->u;
   return unknown == GAIN_Y && (known == GAIN_U || known == GAIN_K);
 }
@@ -268,6 +270,8 @@ static yoke_status integrator_refresh(void* self, double t) {
 static yoke_status integrator_step(void* self, double t, double h, yoke_step_result* result) {
   integrator* i = self;
   (void)result;
+
+  // Euler is exact here: x' = k u is constant while u is held
   i->x += h * (i->k * i->u);
   return integrator_refresh(self, t);
 }
@@ -289,6 +293,8 @@ static yoke_status integrator_derivative(void* self, const size_t unknowns[], si
 static yoke_status integrator_linearise(void* self, yoke_linear* model) {
   const integrator* i = self;
   double* const matrices[] = {model->A, model->B, model->C, model->D};
+
+  // x' = 0 x + k u, y = 1 x + 0 u
   const double values[] = {0.0, i->k, 1.0, 0.0};
   model->n_states = model->n_inputs = model->n_outputs = 1;
   for (size_t m = 0; m < COUNT(matrices); m++) {
@@ -355,6 +361,8 @@ static yoke_status delay1_step(void* self, double t, double h, yoke_step_result*
   delay1* d = self;
   (void)h;
   (void)result;
+
+  // the output of this step is the input of the last one
   d->x = d->u;
   return delay1_refresh(self, t);
 }

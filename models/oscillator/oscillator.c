@@ -138,6 +138,7 @@ static double spring_force(const oscillator* o, double k, double e) {
 
 // D(c, e').
 static double damper_force(const oscillator* o, double c, double rate) {
+  // c e'^2 with the sign of e'
   return o->damper == DAMPER_QUADRATIC ? c * (rate * fabs(rate)) : c * rate;
 }
 
@@ -211,6 +212,7 @@ static yoke_status check_parameters(const oscillator* o, const yoke_sink* sink) 
 // Steps of h / micro_steps with held inputs.
 static yoke_status advance(oscillator* o, yoke_ode_acceleration a, double t, double h,
                            yoke_step_result* result) {
+  // inputs are held over all of them
   const double h_micro = h / (double)o->micro_steps;
   double work[N_WORK];
   for (int64_t i = 0; i < o->micro_steps; i++) {
@@ -314,6 +316,7 @@ static yoke_status displacement_step(void* self, double t, double h, yoke_step_r
 
 // d(output at offset `of`) / d(input or motion at offset `by`).
 static double output_slope(const oscillator* o, size_t of, size_t by) {
+  // a state that is an output too
   if (of == by) {
     return 1.0;
   }

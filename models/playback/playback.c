@@ -137,11 +137,14 @@ static size_t count_gaps(const playback_table* p, size_t index) {
 static void close_gaps(const playback_table* p, size_t index, char* cells, size_t size,
                        size_t good[]) {
   const size_t n_rows = p->csv.n_rows;
+  // forwards, the last row with a cell; n_rows while there was none
   size_t last = n_rows;
   for (size_t i = 0; i < n_rows; i++) {
     last = yoke__playback_is_gap(p, index, i) ? last : i;
     good[i] = last;
   }
+
+  // backwards, so that rows before the first number take it from behind
   for (size_t i = n_rows; i-- > 0;) {
     if (good[i] != i) {
       memcpy(cells + i * size, cells + (good[i] == n_rows ? i + 1 : good[i]) * size, size);
@@ -289,8 +292,11 @@ static double file_time(const playback* b, double t, double* slack, int64_t* lap
   const double first = b->times[0], period = b->times[b->n_rows - 1] - first;
   double at = t - b->offset;
   *laps = 0;
+
+  // rounding of t - offset - first: a few units in the last place of each part
   *slack = 4.0 * DBL_EPSILON * (fabs(t) + fabs(b->offset) + fabs(first) + period);
   if (b->end == END_REPEAT && at - first >= period - *slack) {
+    // place within the lap; what rounding leaves of a whole lap is its start
     double into = fmod(at - first, period);
     if (period - into <= *slack) {
       into = 0.0;
@@ -304,6 +310,8 @@ static double file_time(const playback* b, double t, double* slack, int64_t* lap
 // The last row that is not after `at`; 0 before the first. At most 64 rounds.
 static size_t find_row(const playback* b, double at, double slack) {
   size_t low = 0, high = b->n_rows;
+
+  // invariant: times[low] <= at < times[high], up to slack, or low = 0 and high = n
   while (high - low > 1) {
     const size_t middle = low + (high - low) / 2;
     if (at - b->times[middle] >= -slack) {
@@ -372,6 +380,7 @@ static yoke_status playback_sample_info(const void* self, size_t output, yoke_sa
   const double period = b->times[b->n_rows - 1] - b->times[0];
   const double stamp =
       b->times[last < b->n_rows ? last : row] + b->offset + (double)b->laps * period;
+  // samples are counted through all laps
   *info = (yoke_sample_info){.time_stamp = stamp,
                              .age = is_valid ? fmax(b->t - stamp, 0.0) : 0.0,
                              .sequence = (uint64_t)(b->laps * (int64_t)b->n_rows + b->row),

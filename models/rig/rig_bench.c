@@ -373,11 +373,15 @@ static yoke_status bench_enter_init(void* self, double t_start, double t_stop,
 static double feedforward(const bench* b, double H) {
   const yoke_rig_settings* s = &b->rig.settings;
   const yoke_rig_node* mut = &b->client.nodes[YOKE_RIG_MUT];
+
+  // feed-forward of the load drive: 2 J d omega_ref / dt, both motors' inertia, less what the
+  // motor under test brings itself
   const double inertia = 2.0 * s->J * (b->omega_ref - b->omega_last) / H;
   switch (b->feedforward) {
   case FEEDFORWARD_CELL:
     return inertia - mut->cell;
   case FEEDFORWARD_CURRENT:
+    // torque of the current, k_tau i, less its friction: what the motor gives to its shaft
     return inertia - (mut->torque - yoke__rig_friction(s, mut->speed));
   case FEEDFORWARD_INPUT:
     return b->tau_ff;
@@ -396,6 +400,8 @@ static void set_link(bench* b, int i, const yoke_rig_link_upset* upset, int64_t 
   link->loss = fmin(b->loss[i] + upset->loss, 1.0);
   link->duplicate = fmin(b->duplicate[i] + upset->duplicate, 1.0);
   link->reorder = fmin(b->reorder[i] + upset->reorder, 1.0);
+
+  // delays add up but stay below MAX_DELAY; latency counts whole cycles, on the way out only
   link->delay_ns = (int64_t)nearbyint(1e9 * fmin(b->delay[i] + upset->delay, MAX_DELAY)) +
                    (i == 0 ? b->latency * cycle_ns : 0);
   link->jitter_ns = (int64_t)nearbyint(1e9 * fmin(b->jitter[i] + upset->jitter, MAX_DELAY));
@@ -440,6 +446,8 @@ static size_t bench_halt(void* self, uint8_t bytes[], size_t room) {
 static yoke_taken bench_take_report(void* self, const uint8_t bytes[], size_t n) {
   bench* b = self;
   const int64_t n_refused = b->client.n_refused;
+
+  // a report that is refused or older than the last one changes nothing
   const bool is_new = yoke__rig_client_take(&b->client, &b->rig.settings, bytes, n);
   b->has_new_report = b->has_new_report || is_new;
   return is_new                            ? YOKE_TAKEN
@@ -474,6 +482,7 @@ static void note_stop(bench* b, double t) {
 }
 
 static void take_over_reports(bench* b, double t) {
+  // a cycle without a new report shows the last one again
   b->n_held_reports += !b->has_new_report;
   b->has_new_report = 0;
   b->omega_last = b->omega_ref;
@@ -491,6 +500,8 @@ static yoke_taken bench_take_command(void* self, const uint8_t bytes[], size_t n
     b->rig.n_refused++;
     return YOKE_TAKEN_REFUSED;
   }
+
+  // the oldest makes room: the newest command counts
   if (b->n_waiting == MAX_WAITING) {
     b->rig.n_stale++;
     b->n_waiting--;
@@ -511,6 +522,7 @@ static void note_demand(bench* b, const waiting* command) {
   for (size_t i = 0; i < datagram.n_frames; i++) {
     uint32_t kind = 0;
     int node = 0;
+    // node numbers on the bus begin at 1
     if (yoke__frame_judge(&datagram.frames[i], &kind, &node) == YOKE_FRAME_OK &&
         kind == YOKE_FRAME_COMMAND && node == YOKE_RIG_LM + 1) {
       b->rig.errors.demand =
@@ -601,6 +613,8 @@ static void move_machine(bench* b, double t, double h, int64_t n_micro) {
     lost_inverter[m] = b->rig.plant.motors[m].lost_inverter;
   }
   yoke__rig_exchange(&b->rig, is_new ? &command : NULL, t, n_micro);
+
+  // mean heat flow of the cycle: losses of the cycle over its length [W]
   for (int m = 0; m < YOKE_RIG_N_MOTORS; m++) {
     b->heat[m] = (b->rig.plant.motors[m].lost - lost[m]) / h;
     b->heat_inverter[m] = (b->rig.plant.motors[m].lost_inverter - lost_inverter[m]) / h;
@@ -632,6 +646,8 @@ static yoke_status bench_step(void* self, double t, double h, yoke_step_result* 
     result->message = "a cycle of the rig must be a multiple of 10 us";
     return YOKE_BAD_ARG;
   }
+
+  // the link counts in whole nanoseconds: no rounding adds up over a run
   b->cycle_ns = n_micro * YOKE_RIG_MICRO_NS;
   if (b->end == YOKE_END_BOTH) {
     pass_command(b, t, h);
@@ -639,6 +655,8 @@ static yoke_status bench_step(void* self, double t, double h, yoke_step_result* 
   if (b->end != YOKE_END_BENCH) {
     move_machine(b, t, h, n_micro);
   }
+
+  // the reports of a cycle are those at its end
   b->n_calls++;
   if (b->end == YOKE_END_BOTH) {
     pass_reports(b);
@@ -680,6 +698,8 @@ static yoke_status bench_sample_info(const void* self, size_t output, yoke_sampl
   if (output >= COUNT(variables) || variables[output].causality != YOKE_OUTPUT) {
     return YOKE_BAD_ARG;
   }
+
+  // cycles without a report, times their length: stamp / number of the report
   const int64_t missing = b->n_calls - (int64_t)b->client.report;
   const double stamp = (double)b->client.report_ns * 1e-9;
   const double cycle = b->client.report > 0 ? stamp / (double)b->client.report : 0.0;

@@ -12,6 +12,7 @@
 // ---- cells: 2.5 V at 0 N.m, 0 and 5 V at the ends of the range
 
 uint16_t yoke__rig_cell_counts(const yoke_rig_settings* s, double torque) {
+  // 0 to 5 V over -range .. range: 2.5 V at 0
   const double share = 0.5 + 0.5 * torque / s->cell_range;
   const double counts = nearbyint(share * CELL_FULL);
   return (uint16_t)(counts > 0.0 ? fmin(counts, CELL_FULL) : 0.0);
@@ -29,6 +30,7 @@ static void sample_cells(yoke_rig* rig) {
       continue;
     }
     const double deviation = s->cell_noise + upset->noise;
+    // noise of a seed, a motor and a cycle: the same in every run
     const double noise = deviation > 0.0 ? deviation * yoke__random_normal(s->seed, (uint64_t)m,
                                                                            (uint64_t)rig->n_cycles)
                                          : 0.0;
@@ -49,6 +51,8 @@ double yoke__rig_pedal_at(const yoke_rig_pedal* pedal, double t) {
     return n == 0 ? 0.0 : pedal->torques[i == 0 ? 0 : n - 1];
   }
   const double span = pedal->times[i] - pedal->times[i - 1];
+
+  // linear between the points, held outside
   const double share = fmax(t - pedal->times[i - 1], 0.0) / span;
   return pedal->torques[i - 1] + share * (pedal->torques[i] - pedal->torques[i - 1]);
 }
@@ -60,6 +64,8 @@ static void measure(yoke_rig* rig, double h) {
   if (e->J <= 0.0) {
     return;
   }
+
+  // the ideal shaft: J omega' = reaction of the motor under test, by explicit Euler
   e->exact += h * yoke__rig_reaction(&rig->settings, &rig->plant, YOKE_RIG_MUT) / e->J;
   const double sent = e->demand - e->exact;
   const double shaft = rig->plant.motors[YOKE_RIG_MUT].omega - e->exact;
@@ -84,6 +90,9 @@ double yoke__rig_error_shaft(const yoke_rig* rig) {
 double yoke__rig_residual(const yoke_rig* rig) {
   const yoke_rig_books* b = &rig->plant.books;
   const double stored = yoke__rig_stored(&rig->settings, &rig->plant) - rig->stored_0;
+
+  // what the balance leaves open: electric energy in, less all losses, less what
+  // is stored more than at the start
   return b->electric - b->joule - b->friction - b->damping - b->excess - stored;
 }
 
@@ -106,6 +115,8 @@ void yoke__rig_start(yoke_rig* rig, double omega) {
 
 int64_t yoke__rig_micro_steps(double H) {
   const double n = nearbyint(H / YOKE_RIG_MICRO_STEP);
+
+  // within a millionth of a step
   const bool is_whole = n >= 1.0 && n <= 1e6 && fabs(H / YOKE_RIG_MICRO_STEP - n) <= 1e-6 * n;
   return is_whole ? (int64_t)n : 0;
 }
@@ -139,6 +150,8 @@ static void command_drives(yoke_rig* rig, const yoke_datagram* command) {
       given[node - 1] = &contents[node - 1];
     }
   }
+
+  // a cycle without any command is held; a command for one drive alone is not
   rig->n_held += given[YOKE_RIG_MUT] == NULL && given[YOKE_RIG_LM] == NULL;
   for (int m = 0; m < N; m++) {
     yoke__rig_drive_command(&rig->settings, &rig->drives[m], given[m]);
@@ -155,6 +168,7 @@ void yoke__rig_advance(yoke_rig* rig, double t) {
     yoke__rig_drive_sample(s, &rig->drives[m], &rig->plant.motors[m], rig->plant.U,
                            &rig->upsets.motors[m], m == YOKE_RIG_MUT && has_pedal ? &pedal : NULL,
                            rig->n_micro);
+    // drives first, with the plant as it is; then the plant with what they give
     u[m] = rig->drives[m].u;
     has_bridge[m] = yoke__rig_drive_has_power(&rig->drives[m]);
   }
@@ -190,6 +204,8 @@ static void report_node(const yoke_rig* rig, int m, yoke_datagram* report) {
   };
   (void)yoke__datagram_add(report, yoke__frame_status(m + 1, status));
   (void)yoke__datagram_add(report, yoke__frame_analog(m + 1, rig->counts[m]));
+
+  // slow values go with every n-th report only: the bus has no room for more
   if (rig->n_cycles % YOKE_RIG_SLOW_EVERY == 0) {
     const yoke_frame_slow slow = {
         .position = yoke__frame_scale32(drive->phi, yoke__rig_angle_unit(s)),

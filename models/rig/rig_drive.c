@@ -10,10 +10,12 @@
 static const double two_pi = 6.283185307179586477;
 
 double yoke__rig_torque_unit(const yoke_rig_settings* s) {
+  // per mille of the nominal torque k_tau I_N
   return 1e-3 * s->k_tau * s->I_nominal;
 }
 
 double yoke__rig_speed_unit(void) {
+  // 1 mrev/min: 2 pi / 60 / 1000 rad/s
   return two_pi / 60e3;
 }
 
@@ -201,6 +203,7 @@ static void supervise(const yoke_rig_settings* s, yoke_rig_drive* drive,
 
 // Toward 0 by at most `by`.
 static double ease(double x, double by) {
+  // not beyond 0, so that a ramp ends there
   return fabs(x) <= by ? 0.0 : x - copysign(by, x);
 }
 
@@ -227,6 +230,8 @@ static double speed_torque(const yoke_rig_settings* s, yoke_rig_drive* drive, do
   // both motors' inertia: with K_p = 2 J w the speed loop crosses over at w; T_I = 4 / w
   const double bandwidth = two_pi * s->speed_hz, Kp = 2.0 * s->J * bandwidth;
   const bool is_position = drive->mode == YOKE_RIG_POSITION && drive->state == YOKE_RIG_ENABLED;
+
+  // position loop: proportional, its target speed limited
   const double target =
       is_position ? clamp(two_pi * s->position_hz * (drive->position - drive->phi), s->omega_limit)
                   : drive->speed;
@@ -246,6 +251,7 @@ static void run_speed_loop(const yoke_rig_settings* s, yoke_rig_drive* drive, do
     slow_down(s, drive, h);
   }
   if (!is_torque_mode(drive) && yoke__rig_drive_has_power(drive)) {
+    // i = tau / (k_tau field): less field, more current for the same torque
     drive->i_ref = speed_torque(s, drive, h) / (s->k_tau * yoke__rig_field(s, drive->omega));
   }
 }
@@ -270,6 +276,7 @@ void yoke__rig_drive_sample(const yoke_rig_settings* s, yoke_rig_drive* drive,
     return;
   }
   if (!upset->has_no_encoder) {
+    // without an encoder the drive goes on with the last values
     drive->omega = motor->omega;
     drive->phi = motor->phi;
   }
@@ -285,6 +292,7 @@ void yoke__rig_drive_sample(const yoke_rig_settings* s, yoke_rig_drive* drive,
   } else if (is_torque_mode(drive)) {
     const bool is_pedal = pedal != NULL && drive->state == YOKE_RIG_ENABLED;
     drive->torque = is_pedal ? clamp(*pedal, s->k_tau * s->I_max) : drive->torque;
+    // `current` asks for the current of the full field
     const double field = drive->mode == YOKE_RIG_TORQUE ? yoke__rig_field(s, drive->omega) : 1.0;
     drive->i_ref = drive->torque / (s->k_tau * field);
   }

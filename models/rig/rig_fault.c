@@ -203,11 +203,14 @@ yoke_rig_upsets yoke__rig_fault_apply(const yoke_rig_faults* faults, double t) {
   yoke_rig_upsets upsets = {0};
   for (int64_t i = 0; i < faults->n_faults; i++) {
     const yoke_rig_fault* fault = &faults->list[i];
+    // a duration of 0 lasts to the end of the run
     const double end = fault->duration > 0.0 ? fault->time + fault->duration : HUGE_VAL;
     if (now >= fault->time && now < end) {
       apply(fault, &upsets);
     }
   }
+
+  // faults asked for now act on top of those of the list
   apply(&faults->live, &upsets);
   return upsets;
 }
