@@ -205,7 +205,7 @@ static void report_node(const yoke_rig* rig, int m, yoke_datagram* report) {
   (void)yoke__datagram_add(report, yoke__frame_status(m + 1, status));
   (void)yoke__datagram_add(report, yoke__frame_analog(m + 1, rig->counts[m]));
 
-  // slow status: every tenth cycle
+  // with slow status a cycle takes up to 865 bits of the bus in place of 595
   if (rig->n_cycles % YOKE_RIG_SLOW_EVERY == 0) {
     const yoke_frame_slow slow = {
         .position = yoke__frame_scale32(drive->phi, yoke__rig_angle_unit(s)),

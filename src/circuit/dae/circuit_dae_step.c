@@ -41,6 +41,7 @@ yoke_status yoke__dae_renew(yoke_dae* self, uint32_t slot) {
     // other pivots; the other slots lose theirs
     self->core->counts.n_repivots++;
     status = yoke__sparse_repivot(self->matrix, slot, self->J);
+    // a new order of pivots changes all slots
     self->is_stale[0] = true;
     self->is_stale[1] = true;
   }
@@ -89,6 +90,7 @@ static double move(yoke_dae* self) {
     // relative for large, absolute for small unknowns
     const double dx = self->f[i];
     self->next[i] += dx;
+    // against 1 where x is small: V and A
     const double change = fabs(dx) / (1.0 + fabs(self->next[i]));
     most = change > most ? change : most;
     sum += change;  // carries what is not a number
@@ -112,6 +114,8 @@ static yoke_status iterate(yoke_dae* self, const yoke_method_stage* stage, int i
   // f and, if the matrix is renewed, J at x with junctions where limiting has put them
   yoke__equations_evaluate(core->equations, self->next, stage->a0, self->c, v_limited, self->f,
                            is_renewed ? self->J : NULL);
+
+  // |f| in the 2-norm
   *is_done = is_residual_test && norm_of(self->f, self->n) < core->options.residual;
   add_cost(self, YOKE_COST_ASSEMBLE);
   if (*is_done) {
@@ -187,6 +191,8 @@ static yoke_status report_iterations(yoke_dae* self, const yoke_method_stage* st
 static yoke_status solve_stage(yoke_dae* self, const yoke_method_stage* stage) {
   yoke_circuit_core* core = self->core;
   const yoke_circuit_options* options = &core->options;
+
+  // a fixed number of iterations has bounded work, for real time
   const bool is_fixed = options->iterations > 0;
   const bool is_linear = core->equations->is_linear;
   // a linear system needs one iteration
@@ -233,6 +239,8 @@ static void shift_history(yoke_dae* self) {
 
   // pointers move, not values
   double* oldest = self->x[n_history - 1];
+
+  // the oldest vector is free for the next step
   for (uint32_t j = n_history - 1; j > 0; j--) {
     self->x[j] = self->x[j - 1];
   }
@@ -281,6 +289,7 @@ static yoke_status do_stages(yoke_dae* self, const yoke_method_step* step) {
     add_cost(self, YOKE_COST_UPDATE);
     YOKE_TRY(solve_stage(self, stage));
     for (uint32_t i = 0; !is_last && i < self->n; i++) {
+      // xdot of this stage, which later stages use
       self->rate[s + 1][i] = stage->a0 * self->next[i] + self->c[i];
     }
     yoke__equations_note_charges(core->equations, s + 1, self->next);
@@ -304,6 +313,8 @@ yoke_status yoke__dae_step(void* memory) {
   const yoke_method_step* step =
       core->k < core->plan.n_first ? &core->plan.first : &core->plan.regular;
   begin_cost(self);
+
+  // the last solution is the first guess
   memcpy(self->next, self->x[0], self->n * sizeof(double));
   yoke__equations_begin_charges(core->equations, self->x[0]);
   const yoke_status status = do_stages(self, step);

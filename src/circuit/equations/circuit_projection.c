@@ -88,6 +88,7 @@ static yoke_status make_wide_pattern(yoke_projection* self) {
 
   // columns of the second half: a row of Ahat and the diagonal
   for (uint32_t i = 0; i < n; i++) {
+    // a column of the second half: a row of Ahat and its diagonal entry
     starts[n + i + 1] += starts[n + i] + 1;
     self->slot_of_alpha[i] = (uint32_t)starts[n + i + 1] - 1;
     rows[self->slot_of_alpha[i]] = (int32_t)(n + i);
@@ -113,6 +114,7 @@ static yoke_status make_wide_pattern(yoke_projection* self) {
 static void list_varying(yoke_projection* self) {
   const yoke_sparse_pattern* ahat = &self->equations->Ahat;
   for (uint32_t k = 0; k < count_entries(ahat); k++) {
+    // without marks every entry may vary
     if (ahat->varying == NULL || ahat->varying[k]) {
       self->varying[self->n_varying++] = k;
     }
@@ -251,6 +253,7 @@ static yoke_status factor_wide(yoke_projection* self, double firm) {
 static yoke_status choose_kind(yoke_projection* self, int32_t* singular_column) {
   self->is_direct = false;
   if (self->direct == NULL) {
+    // penalty alone: no direct matrix was made
     return YOKE_OK;
   }
 
@@ -284,6 +287,8 @@ yoke_status yoke__projection_start(yoke_projection* self, const double x[],
     const yoke_status status = yoke__sparse_factor(self->direct, self->ahat, NULL);
     return status == YOKE_SINGULAR && self->v_typical != NULL ? YOKE_OK : status;
   }
+
+  // first with the differential rows firm, then with less where they depend on each other
   const yoke_status status = factor_wide(self, FIRMER);
   return status == YOKE_SINGULAR ? factor_wide(self, FIRMER_OF_DEPENDENT) : status;
 }
@@ -315,6 +320,8 @@ static void solve_refined(yoke_projection* self) {
   // x := x + M^-1 (b - M x)
   memcpy(self->wanted, self->rhs, n * sizeof(double));
   yoke__sparse_solve(self->penalty, 0, self->rhs);
+
+  // rows measured in their own size need no refinement
   if (self->settings.is_scaled) {
     return;
   }
@@ -369,6 +376,7 @@ yoke_status yoke__projection_apply(yoke_projection* self, const double x[], doub
   for (int pass = 0; pass < self->settings.n_passes; pass++) {
     memcpy(self->rhs, xdot, n * sizeof(double));
     for (uint32_t i = 0; i < n; i++) {
+      // right-hand side -bhat - sigma / alpha, 1 / alpha being the scale of the row
       self->rhs[n + i] = -self->bhat[i] - self->sigma[i] * self->scale[i];
     }
     solve_refined(self);

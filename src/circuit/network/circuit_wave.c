@@ -34,6 +34,7 @@ static phase phase_of(double t, double from, double period) {
   // time since the start, then since the start of the period that t lies in
   phase at = {from, t - from, slack_of(t, from)};
   if (period > 0 && at.tau + at.slack >= period) {
+    // n whole periods; what the slack is of the start is that of n periods from it
     const double n = floor((at.tau + at.slack) / period);
     at.slack = slack_of(t, from + n * period);
     at.base = from + n * period;
@@ -45,6 +46,7 @@ static phase phase_of(double t, double from, double period) {
 // ---- sin
 
 static double sin_value(const double p[], double t) {
+  // SPICE has the phase in degrees
   const double s = t - p[3], angle = p[5] * (PI / 180);
   if (s <= 0) {
     return p[0] + p[1] * sin(angle);
@@ -72,6 +74,8 @@ static double sin_slope(const double p[], double t) {
 static void pulse_ends(const double p[], double ends[4]) {
   ends[0] = p[3];
   ends[1] = p[3] + p[5];
+
+  // rise, pulse width, fall, one after the other
   ends[2] = p[3] + p[5] + p[4];
   ends[3] = p[6] > 0 ? p[6] : HUGE_VAL;
 }
@@ -128,6 +132,7 @@ static double rise(double s, double tau) {
 }
 
 static double exp_value(const double p[], double t) {
+  // nothing before td1, 1 - exp(-s / tau1) behind it
   const double up = t + slack_of(t, p[2]) < p[2] ? 0 : rise(fmax(t - p[2], 0), p[3]);
   const double down = t + slack_of(t, p[4]) < p[4] ? 0 : rise(fmax(t - p[4], 0), p[5]);
   return p[0] + (p[1] - p[0]) * up + (p[0] - p[1]) * down;
@@ -163,6 +168,8 @@ static phase pwl_phase(const yoke_wave* wave, double t) {
 // number of points that tau has reached
 static uint32_t count_reached(const yoke_wave* wave, double tau) {
   uint32_t low = 0, high = wave->n_points;
+
+  // invariant: times below low are reached, those from high on are not
   while (low < high) {
     const uint32_t middle = low + (high - low) / 2;
     if (wave->table[2 * (size_t)middle] <= tau) {

@@ -59,6 +59,8 @@ static void lay_junction(yoke_nodal* self, yoke_nodal_branch* branch) {
   yoke__junction_init(&d->law[k], d->model[k], self->core->options.gmin);
   d->p[k] = branch->p;
   d->q[k] = branch->q;
+
+  // an end with a known potential has no column: its part goes to the right-hand side
   d->known_p[k] = branch->p < self->n ? 0.0 : 1.0;
   d->known_q[k] = branch->q < self->n ? 0.0 : 1.0;
   d->emf[k] = branch->emf;
@@ -76,6 +78,8 @@ static void lay_junction(yoke_nodal* self, yoke_nodal_branch* branch) {
 
 static uint32_t count_live(const yoke_expression* law) {
   uint32_t n = 0;
+
+  // time and inputs are no unknowns
   for (uint32_t i = 0; i < law->n_live; i++) {
     n += law->live[i].kind == YOKE_LIVE_VOLTAGE || law->live[i].kind == YOKE_LIVE_CURRENT;
   }
@@ -172,6 +176,7 @@ static void linearise_junctions(yoke_nodal* self) {
   for (uint32_t k = 0; k < d->n; k++) {
     // i = g v + j with g = f' / (1 + f' rs), v across junction, rs and emf
     const double slope = d->slope[k];
+    // 1 / (1 + f' rs): the part of v that lies across the junction
     const double share = 1.0 / (1.0 + slope * d->rs[k]);
     const double e = yoke__nodal_emf(self, d->emf[k]);
     d->g[k] = slope * share;
@@ -329,6 +334,7 @@ bool yoke__nodal_follow_junctions(yoke_nodal* self, const double V[], double a0,
   for (uint32_t k = 0; k < d->n; k++) {
     // current by the linearisation, then the voltage of the junction behind rs and emf
     const double v = V[d->p[k]] - V[d->q[k]];
+    // i = g v + j
     const double i = d->g[k] * v + d->j[k];
     const double e = yoke__nodal_emf(self, d->emf[k]);
     const double v_new = v - e - d->rs[k] * i;
@@ -337,6 +343,7 @@ bool yoke__nodal_follow_junctions(yoke_nodal* self, const double V[], double a0,
     evaluate_junction(d, k, a0, c);
     // what the linearisation was off by, as a current and, by the slope, as a voltage
     const double off = fabs(d->i[k] - i);
+    // small as a current, or small as a voltage: off / f'
     is_small &= off <= tolerance * (1.0 + fabs(i)) &&
                 off <= tolerance * (1.0 + fabs(v_new)) * fabs(d->slope[k]) + noise;
   }

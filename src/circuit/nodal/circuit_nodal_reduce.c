@@ -66,6 +66,8 @@ static void mark_needs(yoke_nodal* self, const yoke_network* network) {
 // elements at each node, by counting sort
 static void list_touching(yoke_nodal* self, const yoke_network* network) {
   uint32_t* starts = self->touch_starts;
+
+  // starts[n + 1] counts, sums make it the place behind node n; filling in moves each start to it
   for (uint32_t e = 0; e < network->n_elements; e++) {
     starts[network->elements[e].a + 1]++;
     starts[network->elements[e].b + 1]++;
@@ -91,6 +93,8 @@ static uint32_t other_end(const yoke_element* element, uint32_t node) {
 
 static bool can_hold(const yoke_nodal* self, uint32_t e) {
   const yoke_element* element = &self->core->network->elements[e];
+
+  // its voltage has to be known before the solution, and its current is not asked for
   return element->kind == YOKE_VOLTAGE && !yoke__expression_has_state(element->value.law) &&
          !self->is_sensed[e];
 }
@@ -132,6 +136,7 @@ static void hold_from(reducer* r, uint32_t root) {
 
 static void hold_nodes(reducer* r) {
   for (uint32_t n = 0; n < r->network->n_nodes; n++) {
+    // a fixed node is the root of a tree of known ones
     r->is_known[n] = r->network->nodes[n].is_fixed;
   }
   for (uint32_t n = 0; n < r->network->n_nodes; n++) {
@@ -194,6 +199,8 @@ static void merge_node(reducer* r, uint32_t node) {
     return;
   }
   r->parent[two] = one;
+
+  // a chain takes the type of the one that has one: plain is the smallest
   r->type[one] = r->type[one] > r->type[two] ? r->type[one] : r->type[two];
   r->is_merged[node] = true;
 }
@@ -260,6 +267,7 @@ static yoke_nodal_kind kind_of_element(const yoke_nodal* self, uint32_t e) {
   const bool is_law = yoke__expression_has_state(element->value.law);
   switch (element->kind) {
   case YOKE_RESISTOR:
+    // R = 0 is a source of 0 V, whose current is an unknown
     return is_law                                                         ? YOKE_NODAL_LAW
            : element->value.law == NULL && element->value.constant == 0.0 ? YOKE_NODAL_VOLTAGE
                                                                           : YOKE_NODAL_STATIC;
@@ -272,6 +280,7 @@ static yoke_nodal_kind kind_of_element(const yoke_nodal* self, uint32_t e) {
   case YOKE_JUNCTION:
     return YOKE_NODAL_JUNCTION;
   case YOKE_SWITCH:
+    // closed without resistance there is no conductance: the current is an unknown
     return element->switching->r_on > 0.0 ? YOKE_NODAL_SWITCH : YOKE_NODAL_VOLTAGE;
   case YOKE_VCCS:
   case YOKE_CCCS:
@@ -311,6 +320,7 @@ static void classify(yoke_nodal* self) {
     branch->kind = kind_of_branch(self, branch);
     branch->current = YOKE_NO_INDEX;
     branch->state = YOKE_NO_INDEX;
+    // the sum of all sources of the chain is one emf
     branch->emf = has_source(self, branch) ? self->n_emfs++ : YOKE_NO_INDEX;
     const bool is_law = yoke__expression_has_state(yoke__nodal_first(self, branch)->value.law);
     branch->law = is_law && branch->kind != YOKE_NODAL_COUPLED ? self->n_laws++ : YOKE_NO_INDEX;
@@ -397,6 +407,7 @@ static yoke_status sense_floating(reducer* r) {
   }
   for (uint32_t b = 0; b < self->n_branches; b++) {
     const yoke_nodal_branch* branch = &self->branches[b];
+    // infinite for sources of voltage: they always count
     if (stiffness(self, branch) > WEAK * stiffest) {
       const uint32_t one = yoke__root_of(parent, branch->p),
                      other = yoke__root_of(parent, branch->q);
@@ -460,10 +471,12 @@ static void place_branches(yoke_nodal* self) {
     if (branch->current != YOKE_NO_INDEX) {
       branch->row[0] = branch->current;
       branch->row[1] = YOKE_NO_INDEX;
+      // a row of its own: i - (g v + j) = 0
       branch->sign[0] = -1.0;
     } else {
       branch->row[0] = branch->p < self->n ? branch->p : YOKE_NO_INDEX;
       branch->row[1] = branch->q < self->n ? branch->q : YOKE_NO_INDEX;
+      // Kirchhoff's law: i leaves p and enters q
       branch->sign[0] = 1.0;
       branch->sign[1] = -1.0;
     }
@@ -513,6 +526,8 @@ yoke_status yoke__nodal_reduce(yoke_nodal* self) {
   const yoke_network* network = self->core->network;
   reducer r = {.self = self, .network = network};
   YOKE_TRY(take_memory(&r));
+
+  // the order matters: what is referred to stays, then known nodes, then chains between the rest
   mark_needs(self, network);
   list_touching(self, network);
   hold_nodes(&r);

@@ -57,6 +57,8 @@ static void take_rates(yoke_nodal* self) {
   const yoke_method_plan* plan = &self->core->plan;
   const bool is_first = self->core->k < plan->n_first;
   const yoke_method_stage* stage = is_first ? &plan->first.stages[0] : &plan->regular.stages[0];
+
+  // a method without rates needs none
   if (stage->n_d == 0) {
     return;
   }
@@ -94,6 +96,7 @@ yoke_status yoke__nodal_refresh(void* memory) {
 
   // rounds of c = xdot - a0 x, solve; each leaves 1 / (1 + a0 tau) of the error
   for (int round = 0; status >= 0 && round < REFRESH_ROUNDS; round++) {
+    // c = xdot - a0 x with the states as they were at the jump
     yoke__nodal_hold_states(self, set);
     // the first one looks 1 / a0 ahead for the slopes of sources
     yoke__signals_update(core->signals,
@@ -176,6 +179,7 @@ static double member_offset(const yoke_nodal* self, uint32_t b, const yoke_nodal
     // dR i
     return change * yoke__nodal_branch_current(self, b);
   case YOKE_VOLTAGE:
+    // v = E, with the sign that the member has in its branch
     return (double)member->sign * change;
   case YOKE_INDUCTOR:
     (void)yoke__nodal_state(self, b, &rate);
@@ -255,6 +259,8 @@ static void offset_couplings(yoke_nodal* self) {
 
 static void subtract_known(const yoke_nodal* self, double rhs[]) {
   const yoke_nodal_junctions* d = &self->junctions;
+
+  // places behind the unknowns: known nodes and their entries in the matrix
   const double* dV = self->dV;
   const double* known = self->sets[self->set].full + (self->n_values - self->n_known);
   for (uint32_t i = 0; i < self->n_known; i++) {
@@ -262,6 +268,7 @@ static void subtract_known(const yoke_nodal* self, double rhs[]) {
     rhs[self->known_row[i]] -= known[i] * dV[self->known_place[i]];
   }
   for (size_t k = 0; k < d->n; k++) {
+    // known ends of junctions, left out of the matrix: j = g (dV_p - dV_q) of those
     const double j = d->g[k] * (d->known_p[k] * dV[d->p[k]] - d->known_q[k] * dV[d->q[k]]);
     rhs[d->row[2 * k]] -= d->sign[2 * k] * j;
     rhs[d->row[2 * k + 1]] -= d->sign[2 * k + 1] * j;
@@ -330,7 +337,6 @@ static double branch_change(const yoke_nodal* self, uint32_t b) {
     return self->switch_g[branch->item] * v;
   }
 
-  // offset by the input, then what the change of the branch's current does: R, a0 L, 1 / (a0 C)
   if (branch->kind == YOKE_NODAL_GAIN) {
     return sum + self->coefficient[b] *
                      (dV[branch->c] - (branch->d != YOKE_NO_INDEX ? dV[branch->d] : 0.0));
@@ -352,6 +358,8 @@ static double member_change(const yoke_nodal* self, uint32_t b, const yoke_nodal
   const uint32_t e = member->element;
   const double a0 = self->sets[self->set].a0;
   const double offset = member_offset(self, b, member);
+
+  // offset by the input, then what the change of the branch's current does: R, a0 L, 1 / (a0 C)
   switch (self->core->network->elements[e].kind) {
   case YOKE_RESISTOR:
     return offset + self->stamped[e] * di;
@@ -377,6 +385,7 @@ static double inner_change(const yoke_nodal* self, uint32_t node) {
   double from_q = self->dV[branch->q];
   bool is_behind = false;
   for (uint32_t k = 0; k < after; k++) {
+    // from p down, each member takes its part; from q up, each gives it
     from_p -= member_change(self, b, &members[k], di);
     is_behind |= self->core->network->elements[members[k].element].kind == YOKE_JUNCTION;
   }

@@ -18,6 +18,7 @@
 // Newton's method
 
 static yoke_sparse* matrix_of(const yoke_start* self, const yoke_start_newton* run) {
+  // the matrix for the rows at hand: joint, with levels, plain
   return run->is_joint ? self->joint : self->level != NULL ? self->levels.matrix : self->matrix;
 }
 
@@ -126,6 +127,7 @@ static void guess_voltages(yoke_start* self, double rest) {
       const bool is_state = element->kind == YOKE_CAPACITOR && self->rows[e] == YOKE_START_VOLTAGE;
       const uint32_t a = element->a;
       const uint32_t b = element->b;
+      // exactly one end known: the other one follows
       if (element->domain != YOKE_ELECTRIC || !(is_source || is_state) ||
           is_known[a] == is_known[b]) {
         continue;
@@ -139,6 +141,7 @@ static void guess_voltages(yoke_start* self, double rest) {
   }
   for (uint32_t v = 0; v < network->n_nodes; v++) {
     if (is_known[v] == 0.0 && network->nodes[v].domain == YOKE_ELECTRIC) {
+      // a little different, so that differences are not all 0
       self->x[v] = rest * (1.0 + 0.01 * (double)(v % 100));  // no two alike
     }
     is_known[v] = 0.0;
@@ -190,6 +193,8 @@ static void guess(yoke_start* self) {
 // Less and less conductance across junctions, each solution the start of the next.
 static yoke_status continue_gmin(yoke_start* self, yoke_start_newton* run) {
   const yoke_equations* equations = self->equations;
+
+  // gmin is the same for all junctions
   const double wanted = equations->stamps[equations->junctions[0]].junction.gmin;
   double gmin = GMIN_FIRST;
   yoke_status status = YOKE_OK;

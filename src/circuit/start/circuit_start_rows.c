@@ -109,6 +109,7 @@ static void break_loops(yoke_start* self, const double state[]) {
   for (int round = 0; round < 2; round++) {
     for (uint32_t e = 0; e < network->n_elements; e++) {
       const bool is_free = isnan(state[e]);
+      // prescribed states first, free ones second: what is free gives way
       if (self->rows[e] == YOKE_START_VOLTAGE && is_free == (round == 1) &&
           !join(self->parents, network->elements[e].a, network->elements[e].b)) {
         self->rows[e] = is_free ? YOKE_START_CURRENT : YOKE_START_DEPENDENT;
@@ -139,6 +140,7 @@ static void break_cuts(yoke_start* self, const double state[]) {
     // last ones first: those named first keep their values
     for (uint32_t e = network->n_elements; e-- > 0;) {
       const bool is_free = isnan(state[e]);
+      // an edge between two parts is the only way across: its current is given by the others
       if (self->rows[e] == YOKE_START_CURRENT && is_free == (round == 0) &&
           join(self->parents, network->elements[e].a, network->elements[e].b)) {
         self->rows[e] = is_free ? YOKE_START_VOLTAGE : YOKE_START_DEPENDENT;
@@ -257,6 +259,8 @@ static void write_row(const yoke_start* self, uint32_t e, double by_v, double by
   const yoke_stamp* stamp = &self->equations->stamps[e];
   const double* x = self->x;
   clear_row(self, stamp);
+
+  // f of the row: the state less its target, and its derivatives
   self->f[stamp->row] = by_v * (x[stamp->a] - x[stamp->b]) + by_i * x[stamp->i] - self->target[e];
   self->J[stamp->slot_a] += by_v;
   self->J[stamp->slot_b] -= by_v;
@@ -277,6 +281,7 @@ static void write_state_rows(const yoke_start* self) {
       break;
     case YOKE_START_DEPENDENT:
       if (self->is_soft) {
+        // inductors keep their current, capacitors their voltage, softened
         write_row(self, e, is_inductor ? soft : 1.0, is_inductor ? 1.0 : soft);
       }
       break;
@@ -296,6 +301,8 @@ void yoke__start_assemble_joint(yoke_start* self) {
 
   // below: Phi_x xdot + Phi_t and A xdot + b, whose dependence on x is J with the rates as they are
   yoke__equations_derivatives(self->equations, self->x, NULL, self->ahat, self->bhat);
+
+  // Ahat xdot + bhat
   yoke__sparse_mul(&equations->Ahat, self->ahat, self->xdot, high);
   for (uint32_t i = 0; i < n; i++) {
     high[i] += self->bhat[i];
@@ -326,6 +333,7 @@ void yoke__start_assemble_joint(yoke_start* self) {
     self->f[stamp->row] =
         is_inductor ? self->xdot[stamp->a] - self->xdot[stamp->b] : self->xdot[stamp->i];
     if (is_inductor) {
+      // the rate that is missing: V_a' - V_b' of an inductor, I' of a capacitor
       self->values[self->wide_rate[stamp->slot_a]] += 1.0;
       self->values[self->wide_rate[stamp->slot_b]] -= 1.0;
     } else {
