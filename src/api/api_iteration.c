@@ -3,6 +3,7 @@
 
 #include "api/api.h"
 #include "api/api_describe.h"
+#include "base/base_message.h"
 
 static const char* const mode_words[] = {
     [YOKE_ITERATE_MEAN] = "mean",

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "base/base_message.h"
 #include "base/base_os.h"
 #include "base/base_status.h"
 

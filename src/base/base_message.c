@@ -1,6 +1,7 @@
 // Collected messages with positions, and the search for the name a user probably meant.
 #include "base/base_message.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -444,4 +445,13 @@ const char* yoke__nearest_hint(const char* name, const char* const names[], size
 
 const char* yoke__nearer_name(const char* name, const char* best, const char* other) {
   return yoke__nearest_name(name, (const char* const[]){best, other}, 2);
+}
+
+void yoke__notify(const yoke_sink* sink, yoke_severity severity, const char* format, ...) {
+  char text[YOKE_MESSAGE_TEXT_SIZE];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  yoke_send(sink, &(yoke_message){.severity = severity, .time = (double)NAN, .text = text});
 }

@@ -57,6 +57,10 @@ yoke_status yoke__error_near(yoke_messages* list, yoke_place place, const char* 
 // What ran out of something may have drawn false conclusions afterwards.
 yoke_status yoke__messages_status(const yoke_messages* list, yoke_status status);
 
+// Sends a note or a warning of a run, without a time.
+void yoke__notify(const yoke_sink* sink, yoke_severity severity, const char* format, ...)
+    YOKE_PRINTF(3, 4);
+
 // True once further messages are only counted: no need to search for hints.
 bool yoke__messages_is_full(const yoke_messages* list);
 

@@ -1,19 +1,8 @@
 // Instances of units: creation with defaults, access to variables, save and restore.
 #include "unit/unit.h"
 
-#include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-void yoke__notify(const yoke_sink* sink, yoke_severity severity, const char* format, ...) {
-  char text[YOKE_MESSAGE_TEXT_SIZE];
-  va_list args;
-  va_start(args, format);
-  vsnprintf(text, sizeof text, format, args);
-  va_end(args);
-  yoke_send(sink, &(yoke_message){.severity = severity, .time = (double)NAN, .text = text});
-}
 
 size_t yoke__variable_count(const yoke_variable* variable) {
   const size_t n_rows = variable->n_rows == 0 ? 1 : variable->n_rows;

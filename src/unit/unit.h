@@ -10,10 +10,6 @@
 #include "base/base_map.h"
 #include "yoke/unit.h"
 
-// Sends a note or a warning.
-void yoke__notify(const yoke_sink* sink, yoke_severity severity, const char* format, ...)
-    YOKE_PRINTF(3, 4);
-
 // Doubles that lie next to each other in the unit's struct and in the dense vector.
 typedef struct yoke_unit_run {
   size_t offset;  // bytes into self

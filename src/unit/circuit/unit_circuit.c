@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/base_check.h"
+#include "base/base_message.h"
 #include "unit/circuit/unit_circuit_part.h"
 #include "unit/host/unit_host.h"
 #include "unit/unit.h"

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/base_message.h"
 #include "unit/fmu/fmu.h"
 #include "unit/unit.h"
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/base_call.h"
+#include "base/base_message.h"
 #include "unit/fmu/fmu_solver.h"
 #include "unit/host/unit_host.h"
 #include "unit/unit.h"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/base_check.h"
+#include "base/base_message.h"
 #include "unit/twin/twin_black_part.h"
 
 #define NEAR_STEP 1e-9  // of the length of a step, relative

@@ -1,6 +1,7 @@
 // What a person should know of a run: a filter that diverged, readings that do not fit, unknowns far from their guesses.
 #include <stdio.h>
 
+#include "base/base_message.h"
 #include "unit/twin/twin_part.h"
 #include "unit/unit.h"
 
