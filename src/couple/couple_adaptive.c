@@ -28,18 +28,7 @@
 #include "couple/couple_image.h"
 #include "couple/couple_pieces.h"
 
-enum {
-  END,
-  MODEL,
-  INTERPOLATE,
-  FORGETTING,
-  VARIANCE,
-  NOISE,
-  CORRECTION,
-  WARM_UP,
-  LIMIT,
-  N_PARAMETERS
-};
+enum { END, MODEL, INTERPOLATE, FORGETTING, VARIANCE, NOISE, CORRECTION, LIMIT, N_PARAMETERS };
 enum { REGRESSOR, DISPLACEMENT, N_SIGNALS };
 enum { RECEIVER, SENDER };
 enum { AUTO, NO, YES };  // of interpolate
@@ -64,7 +53,6 @@ static const yoke_coupling_parameter parameters[N_PARAMETERS] = {
                (double)INFINITY, NULL},
     [CORRECTION] = {"correction", "share of a wrong displacement that is taken back per exchange",
                     0.2, 0, 1, NULL},
-    [WARM_UP] = {"warm_up", "exchanges at the start in which it only learns", 20, 3, 1e9, NULL},
     [LIMIT] = {"limit", "ranges by which a prediction may leave the range of the samples", 1, 0,
                (double)INFINITY, NULL},
 };
@@ -136,7 +124,6 @@ static yoke_adaptive_setup settings_of(const yoke_coupling_setup* setup, size_t 
       .is_line = p[INTERPOLATE] == YES || (p[INTERPOLATE] == AUTO && p[END] != SENDER),
       .has_displacement = count_named(setup, DISPLACEMENT) > 0,
       .correction = p[CORRECTION],
-      .warm_up = (int64_t)p[WARM_UP],
       .delay = setup->delays == NULL ? 0 : setup->delays[signal],
       .n_calls = step < setup->interval ? llround(setup->interval / step) : 1,
       .interval = setup->interval,

@@ -27,7 +27,8 @@
 #define BRIDGE 20  // exchanges: an oscillation that is foretold longer is a guess
 #define FADE                                                                                       \
   10  // exchanges in which the model takes over: no jump larger than a tenth of what it changes
-#define RECENT 0.95  // forgetting of the errors that are compared: 20 exchanges
+#define WARM_UP 20    // exchanges at the start in which it only learns
+#define RECENT  0.95  // forgetting of the errors that are compared: 20 exchanges
 #define WORSE                                                                                      \
   4.0  // squared error of the model over that of holding from which on it is not used; back at 1
 #define TOLERATED                                                                                  \
@@ -111,7 +112,7 @@ static void weigh(yoke_adaptive* a, int64_t k, int64_t steps) {
 
   // weight rises only with enough samples, a model better than holding, and a gap that is not too
   // long
-  const bool is_used = k > a->setup.warm_up && yoke__arx_is_ready(&a->arx) && !s->is_worse &&
+  const bool is_used = k > WARM_UP && yoke__arx_is_ready(&a->arx) && !s->is_worse &&
                        steps <= a->setup.delay + BRIDGE - FADE;
   s->weight = fmin(fmax(s->weight + (is_used ? 1.0 : -1.0) / FADE, 0), 1);
 }
@@ -162,7 +163,7 @@ static void judge(yoke_adaptive* a, int64_t k, double y) {
   yoke_adaptive_state* s = a->state;
   const double model = y - *at(a, a->foretold, k), held = y - *at(a, a->by, k);
   *at(a, a->foretold, k) = (double)NAN;
-  if (!yoke__is_finite(model) || k <= a->setup.warm_up) {
+  if (!yoke__is_finite(model) || k <= WARM_UP) {
     return;
   }
 

@@ -14,7 +14,6 @@ typedef struct yoke_adaptive_setup {
   bool is_line;    // moves between exchanges, else held
   bool has_displacement;
   double correction;  // kappa
-  int64_t warm_up;    // exchanges before the model is used
   int64_t delay;      // nd, exchanges
   int64_t n_calls;    // of the receiving unit per exchange
   double interval;    // Dt [s]

@@ -37,11 +37,9 @@ typedef struct energy {
 enum {
   VARIANT,
   K_I,
-  MIN_RATE,
   MIN_RATE_ABS,
   GAMMA,
   GATE,
-  N_HOLD,
   PEAK_TIME,
   OFFSET_TIME,
   MAX_ACTION,
@@ -61,14 +59,11 @@ static const yoke_coupling_parameter parameters[N_PARAMETERS] = {
     [VARIANT] = {"variant", "guarded, or bare: the published form without its guards", GUARDED, 0,
                  1, variant_items},
     [K_I] = {"k_i", "weight of the accumulated error; NaN: 0.25, bare 0", (double)NAN, 0, 1, NULL},
-    [MIN_RATE] = {"min_rate", "no correction while the rate is below this share of its peak", 0.05,
-                  0, 1, NULL},
     [MIN_RATE_ABS] = {"min_rate_abs", "no correction while the rate is below this [SI]", 0, 0,
                       HUGE_VAL, NULL},
     [GAMMA] = {"gamma", "largest correction, in peak changes of the action per step", 1, 0,
                HUGE_VAL, NULL},
     [GATE] = {"gate", "suspended while rho is above this", 0.5, 0, HUGE_VAL, NULL},
-    [N_HOLD] = {"n_hold", "exchanges it stays suspended afterwards", 10, 0, 1e6, NULL},
     [PEAK_TIME] = {"peak_time", "time constant of the peaks [s]", 1, DBL_MIN, HUGE_VAL, NULL},
     [OFFSET_TIME] = {"offset_time", "time constant of the mean action [s]", 2, DBL_MIN, HUGE_VAL,
                      NULL},
@@ -104,11 +99,9 @@ static yoke_correction_settings read_settings(const double* p, double mu) {
   if (!is_bare) {
     s.monitor.peak_time = p[PEAK_TIME];
     s.monitor.offset_time = p[OFFSET_TIME];
-    s.min_rate = p[MIN_RATE];
     s.gamma = p[GAMMA];
     s.is_clip_needed = p[CLIP] > 0.5;
     s.gate = p[GATE];
-    s.n_hold = (int)lround(p[N_HOLD]);
   }
   s.k_i = isnan(p[K_I]) ? s.k_i : p[K_I];
   s.min_rate_abs = p[MIN_RATE_ABS];
@@ -279,7 +272,7 @@ static double energy_remainder(const void* memory) {
 
 // settings that only the guarded variant looks at
 static bool has_ignored(const double values[]) {
-  static const int guards[] = {MIN_RATE, GAMMA, GATE, N_HOLD, PEAK_TIME, OFFSET_TIME, CLIP};
+  static const int guards[] = {GAMMA, GATE, PEAK_TIME, OFFSET_TIME, CLIP};
   for (size_t i = 0; i < sizeof guards / sizeof *guards; i++) {
     if (values[VARIANT] > 0.5 && values[guards[i]] != parameters[guards[i]].start) {
       return true;
@@ -291,7 +284,7 @@ static bool has_ignored(const double values[]) {
 static const char* energy_warn(const double values[]) {
   const yoke_correction_settings settings = read_settings(values, 0);
   if (has_ignored(values) && !yoke__correction_is_unguarded(&settings)) {
-    return "'variant: bare' ignores min_rate, gamma, clip, gate, n_hold, peak_time and offset_time";
+    return "'variant: bare' ignores gamma, clip, gate, peak_time and offset_time";
   }
   return settings.is_enabled && yoke__correction_is_unguarded(&settings)
              ? "nothing limits the correction, which is infinite where the rate passes 0 and can "

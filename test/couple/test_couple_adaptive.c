@@ -13,18 +13,7 @@
 #define PI 3.14159265358979323846
 
 // In the order of the method's table.
-enum {
-  END,
-  MODEL,
-  INTERPOLATE,
-  FORGETTING,
-  VARIANCE,
-  NOISE,
-  CORRECTION,
-  WARM_UP,
-  LIMIT,
-  N_PARAMETERS
-};
+enum { END, MODEL, INTERPOLATE, FORGETTING, VARIANCE, NOISE, CORRECTION, LIMIT, N_PARAMETERS };
 enum { ERROR, ERROR_HELD, BRIDGED, IGNORED, FALLBACKS, LIMITED, FROZEN, RESTARTS, DISPLACEMENT };
 static const yoke_coupling_ops* const ops = &yoke__couple_adaptive;
 

@@ -10,8 +10,8 @@
 #include "support/check.h"
 
 // the order of the method's tables
-enum { VARIANT, K_I, MIN_RATE, MIN_RATE_ABS, GAMMA, GATE };
-enum { ENABLED = 11, MU, CLIP, N_PARAMETERS };
+enum { VARIANT, K_I, MIN_RATE_ABS, GAMMA, GATE };
+enum { ENABLED = 9, MU, CLIP, N_PARAMETERS };
 enum { STEPS, CLIPS, SKIPS, GATED, SWITCH_OFFS, LOST, OUTSIDE, PEAK, ACCUMULATED, UNGUARDED };
 
 // ---------------------------------------------------------------------------------------------------------
