@@ -77,7 +77,7 @@ static void set_values(yoke_heat_run* run, const double values[]) {
         run->model.c[at] = factor_of(u, k) * values[i];
         break;
       case YOKE_UNKNOWN_OFFSET:
-        run->offsets[at] = values[i];
+        run->offsets[at] = factor_of(u, k) * values[i];
         break;
       case YOKE_UNKNOWN_INPUT:
         break;

@@ -96,6 +96,27 @@ static void test_exact(void** state) {
   assert_true(result.is_converged && !result.at_bound);
 }
 
+// an offset is known up to its factor: reading = T2 + factor offset, as in the filters
+static void test_factor_of_an_offset(void** state) {
+  (void)state;
+  static const double factor[] = {-2};
+  yoke_unknown offset = unknown(YOKE_UNKNOWN_OFFSET, "offset", 1, 0);
+  offset.factors = factor;
+  offset.sd = 1;
+  const yoke_estimate_setup setup = rc_setup(&offset, 1);
+  const yoke_estimate_record record = rc_record(rc_inputs_flat);
+  simulate(&setup, &record, 0, 1);
+  for (int k = 0; k < N; k++) {
+    readings[k][1] += 3;
+  }
+  yoke_fit_settings settings = yoke__fit_default();
+  settings.n_starts = 1;
+  double value, sd;
+  yoke_fit_result result = {.values = &value, .sd = &sd};
+  check_ok(yoke__fit(&setup, &record, &settings, &result, &err.sink));
+  check_relative(value, -1.5, 1e-7);
+}
+
 // Scenario 1 with noise: errors have the size of the printed standard deviations, which are those of the Cramer-Rao bound
 // of the specification (8.3, 10 s; here 5 s of record: larger by about sqrt(2) at rest).
 static void test_noise(void** state) {
@@ -191,9 +212,8 @@ static void test_refused(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_exact),
-      cmocka_unit_test(test_noise),
-      cmocka_unit_test(test_inverter_starts),
+      cmocka_unit_test(test_exact),   cmocka_unit_test(test_factor_of_an_offset),
+      cmocka_unit_test(test_noise),   cmocka_unit_test(test_inverter_starts),
       cmocka_unit_test(test_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -446,7 +446,13 @@ static yoke_status add_derivatives(maker* k) {
       k->row[k->n + k->n_v + j] = relation[j];
     }
     if (!yoke__elimination_add(&k->elimination, k->row)) {
-      const uint32_t e = k->dynamic[r];
+      // the element with the largest weight in the relation
+      const double* w = relation + 2 * k->n_v;
+      size_t at = 0;
+      for (size_t i = 1; i < k->p; i++) {
+        at = fabs(w[i]) > fabs(w[at]) ? i : at;
+      }
+      const uint32_t e = k->dynamic[at];
       yoke__circuit_reason_set(
           k->reason, k->network, k->network->n_nodes + e,
           "capacitors, inductors and sources depend on each other in a way that needs second "
