@@ -197,15 +197,22 @@ static void print_use(const json_t* fmu) {
   const json_t* use = json_object_get(fmu, "use");
   const json_t* interfaces = json_object_get(fmu, "interfaces");
   const json_t* i = json_object_get(interfaces, "co_simulation");
-  const bool is_model_exchange = i == NULL;
-  i = is_model_exchange ? json_object_get(interfaces, "model_exchange") : i;
+  const bool is_model_exchange = strcmp(yoke__view_text(use, "interface"), "model exchange") == 0;
+  const bool is_scheduled = strcmp(yoke__view_text(use, "interface"), "scheduled execution") == 0;
+  i = is_model_exchange ? json_object_get(interfaces, "model_exchange")
+      : is_scheduled    ? json_object_get(interfaces, "scheduled_execution")
+                        : i;
   printf("\nWhat Yoke uses\n");
   print_obstacles(use);
   if (i == NULL) {
     return;
   }
   print_pattern("interface", use, "{interface}{binary?, {binary}}");
-  print_step_use(fmu, i, is_model_exchange);
+  if (is_scheduled) {
+    print_pattern("step", i, "any: model partitions run at the ticks of their clocks");
+  } else {
+    print_step_use(fmu, i, is_model_exchange);
+  }
   print_pattern("rollback", use,
                 is_iterable(fmu)
                     ? "{rollback?yes: iterative schemes can repeat its steps}" NO_ROLLBACK
@@ -224,12 +231,40 @@ static void print_use(const json_t* fmu) {
                 "{directional_derivatives?its own}{directional_derivatives!none}");
   print_pattern("events", use,
                 is_model_exchange ? "state and time events are located"
+                : is_scheduled    ? "clock ticks"
                                   : "{event_mode?event mode}{event_mode!none}");
   print_pattern("isolation", i,
                 "{only_once_per_process?'isolate: process' is needed to use it more than once; it "
                 "also keeps a crash out of the run}"
                 "{only_once_per_process!not needed; 'isolate: process' keeps a crash of its binary "
                 "out of the run}");
+}
+
+// ---- clocks
+
+static void print_clocks(const yoke_fmu_printer* p) {
+  const json_t* clocks = json_object_get(p->fmu, "clocks");
+  const size_t n = json_array_size(clocks);
+  if (n > 0) {
+    printf("\nClocks (%zu)\n", n);
+  }
+  for (size_t i = 0; i < n && i < p->max_rows; i++) {
+    const json_t* clock = json_array_get(clocks, i);
+    const json_t* variables = json_object_get(clock, "variables");
+    yoke_text list = {0};
+    yoke__view_write(&list, clock,
+                     "{causality}, {ticks}{interval?, every {interval} s}"
+                     "{shift?, {shift} s late}{priority@, priority {priority}}");
+    for (size_t j = 0; j < json_array_size(variables) && list.n + 200 < YOKE_FMU_LINE_SIZE; j++) {
+      yoke__text_add(&list, "%s%s", j == 0 ? "; " : ", ",
+                     json_string_value(json_array_get(variables, j)));
+    }
+    yoke__app_fmu_put_line(yoke__view_text(clock, "name"), list.n == 0 ? "" : list.bytes);
+    yoke__text_free(&list);
+  }
+  if (n > p->max_rows) {
+    printf("  ... and %zu more (--all shows them)\n", n - p->max_rows);
+  }
 }
 
 // ---- structure
@@ -339,6 +374,7 @@ void yoke__app_print_fmu(const json_t* fmu, bool is_all) {
   print_interfaces(fmu);
   print_use(fmu);
   yoke__app_fmu_print_variables(&p);
+  print_clocks(&p);
   print_feedthrough(&p);
   print_terminals(&p);
   print_messages(fmu);

@@ -64,7 +64,7 @@ endfunction()
 
 # ---- one folder each: <name>.c, fmi2.xml and fmi3.xml as far as the versions go
 set(fmu_names arrays ball clocks dahlquist derivatives faulty feedthrough heavy hostile imperfect intermediate medley needs_library
-    needs_tool only_once oscillator_force oscillator_mass rectifier resources rude settled ships_library sine_me stairs stairs_me touchy trivial vanderpol)
+    needs_tool only_once oscillator_force oscillator_mass partitions rectifier resources rude settled ships_library sine_me stairs stairs_me touchy trivial vanderpol)
 foreach(name IN LISTS fmu_names)
   foreach(version 2 3)
     set(folder ${fmu_source}/${name})

@@ -15,7 +15,7 @@ typedef struct view {
   yoke_fmi_package* package;
   const yoke_fmi_description* d;
   const yoke_fmi_interface* chosen;  // NULL: nothing that Yoke can run
-  bool is_model_exchange;
+  bool is_model_exchange, is_scheduled;
   yoke_arena arena;
   const char* binary;                // below binaries/, NULL: none for this machine
   char obstacle[512];                // why it cannot be run here; "" if nothing is known against it
@@ -29,14 +29,12 @@ typedef struct view {
 
 static void choose(view* v) {
   const yoke_fmi_description* d = v->d;
+  // a description without any interface is refused when it is read
   v->chosen = d->co_simulation.is_given    ? &d->co_simulation
               : d->model_exchange.is_given ? &d->model_exchange
-                                           : NULL;
+                                           : &d->scheduled_execution;
   v->is_model_exchange = v->chosen == &d->model_exchange;
-  if (v->chosen == NULL) {
-    snprintf(v->obstacle, sizeof v->obstacle,
-             "it offers scheduled execution only, which Yoke does not run");
-  }
+  v->is_scheduled = v->chosen == &d->scheduled_execution;
 }
 
 static void add_missing(void* to, const char* name) {
@@ -225,6 +223,46 @@ static void describe_enumerations(const yoke_fmi_description* d, yoke_json* json
   yoke__json_end_array(json);
 }
 
+// ---- clocks
+
+static void describe_clocked(const yoke_fmi_description* d, size_t clock, yoke_json* json) {
+  yoke__json_begin_array(json, "variables");
+  for (size_t i = 0; i < d->n_clocked; i++) {
+    if (d->clocked[i].clock == clock) {
+      yoke__json_string(json, NULL, d->variables[d->clocked[i].variable].name);
+    }
+  }
+  yoke__json_end_array(json);
+}
+
+// "interval" is missing where the file does not say it: it is the FMU's or another unit's
+static void describe_clocks(const yoke_fmi_description* d, yoke_json* json) {
+  yoke__json_begin_array(json, "clocks");
+  for (size_t i = 0; i < d->n_clocks; i++) {
+    const yoke_fmi_clock* c = &d->clocks[i];
+    const yoke_fmi_variable* x = &d->variables[c->variable];
+    const double resolution = (double)c->resolution;
+    yoke__json_begin_object(json, NULL);
+    yoke__json_string(json, "name", x->name);
+    yoke__json_string(json, "causality",
+                      yoke__fmi_causality_name((yoke_fmi_causality)x->causality));
+    yoke__json_string(json, "ticks", yoke__fmi_interval_words[c->interval]);
+    if (c->has_counter) {
+      yoke__json_number(json, "interval", (double)c->interval_counter / resolution);
+      yoke__json_number(json, "shift", (double)c->shift_counter / resolution);
+    } else if (!isnan(c->interval_decimal)) {
+      yoke__json_number(json, "interval", c->interval_decimal);
+      yoke__json_number(json, "shift", c->shift_decimal);
+    }
+    if (x->causality == YOKE_FMI_INPUT) {
+      yoke__json_integer(json, "priority", (int64_t)c->priority);
+    }
+    describe_clocked(d, c->variable, json);
+    yoke__json_end_object(json);
+  }
+  yoke__json_end_array(json);
+}
+
 // ---- structure
 
 // "inputs" is missing where the file does not say: the output may depend on all of them
@@ -292,7 +330,10 @@ static void describe_use(const view* v, yoke_json* json) {
   }
   yoke__describe_texts(v->missing, v->n_missing, "missing_libraries", json);
   if (v->chosen != NULL) {
-    yoke__json_string(json, "interface", v->is_model_exchange ? "model exchange" : "co-simulation");
+    yoke__json_string(json, "interface",
+                      v->is_model_exchange ? "model exchange"
+                      : v->is_scheduled    ? "scheduled execution"
+                                           : "co-simulation");
     yoke__json_string(json, "binary", v->binary);
     yoke__json_boolean(json, "rollback", v->chosen->can_get_and_set_state);
     yoke__json_boolean(json, "directional_derivatives", v->chosen->has_directional_derivatives);
@@ -342,6 +383,7 @@ static void describe_package(const view* v, const yoke_messages* messages, yoke_
     describe_variable(v, i, json);
   }
   yoke__json_end_array(json);
+  describe_clocks(d, json);
   describe_feedthrough(d, json);
   describe_terminals(d, json);
   yoke__describe_messages(messages, json);

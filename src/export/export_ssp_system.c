@@ -97,7 +97,8 @@ static void put_connectors(ssp_export* e, const ssp_export_unit* unit, yoke_xml_
 }
 
 static void put_component(ssp_export* e, const ssp_export_unit* unit, yoke_xml_writer* xml) {
-  static const char* const implementations[] = {"any", "CoSimulation", "ModelExchange"};
+  // SSP 1.0 has no word for scheduled execution
+  static const char* const implementations[] = {"any", "CoSimulation", "ModelExchange", "any"};
   yoke__xml_open(xml, "ssd:Component");
   yoke__xml_put(xml, "name", unit->source->name);
   yoke__xml_put(xml, "type", "application/x-fmu-sharedlibrary");

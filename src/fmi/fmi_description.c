@@ -151,6 +151,9 @@ const char* const yoke__fmi_variability_words[] = {"constant", "fixed",      "tu
                                                    "discrete", "continuous", NULL};
 const char* const yoke__fmi_initial_words[] = {"exact", "approx", "calculated", NULL};
 
+const char* const yoke__fmi_interval_words[] = {"constant", "fixed",     "calculated", "tunable",
+                                                "changing", "countdown", "triggered",  NULL};
+
 const char* yoke__fmi_causality_name(yoke_fmi_causality causality) {
   return (size_t)causality <= YOKE_FMI_INDEPENDENT ? yoke__fmi_causality_words[causality] : "?";
 }

@@ -275,6 +275,8 @@ size_t yoke__fmi_size(const yoke_fmi_description* description, const yoke_fmi_va
 const char* yoke__fmi_type_name(yoke_fmi_type type);
 // The same as the version calls it: "Real" and "Integer" before FMI 3.0.
 const char* yoke__fmi_type_word(int version, yoke_fmi_type type);
+// NULL-terminated, in the order of yoke_fmi_interval.
+extern const char* const yoke__fmi_interval_words[];
 const char* yoke__fmi_causality_name(yoke_fmi_causality causality);
 const char* yoke__fmi_variability_name(yoke_fmi_variability variability);
 const char* yoke__fmi_initial_name(yoke_fmi_initial initial);

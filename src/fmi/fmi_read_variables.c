@@ -178,11 +178,9 @@ void yoke__fmi_open_scalar_type(yoke_fmi_reader* reader) {
 // ---- FMI 3.0
 
 static void read_clock(yoke_fmi_reader* reader) {
-  static const char* const intervals[] = {"constant", "fixed",     "calculated", "tunable",
-                                          "changing", "countdown", "triggered",  NULL};
   yoke_fmi_now* now = &reader->now;
   yoke_fmi_clock* clock = &now->clock;
-  const int interval = WORD(intervalVariability, intervals);
+  const int interval = WORD(intervalVariability, yoke__fmi_interval_words);
   if (interval < 0) {
     YOKE_FMI_FAULT(reader, CLOCK_BAD, reader->line, "clock '%s' has no intervalVariability",
                    now->v.name);

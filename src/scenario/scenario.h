@@ -143,6 +143,7 @@ typedef enum yoke_scenario_interface {
   YOKE_SCENARIO_INTERFACE_AUTO,
   YOKE_SCENARIO_CO_SIMULATION,
   YOKE_SCENARIO_MODEL_EXCHANGE,
+  YOKE_SCENARIO_SCHEDULED_EXECUTION,
 } yoke_scenario_interface;
 
 typedef enum yoke_scenario_wait {

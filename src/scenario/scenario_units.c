@@ -142,7 +142,8 @@ static void read_values(yoke_reader* reader, const yoke_node* node, void* to, co
 
 // ---- FMUs, and processes of their own
 
-static const char* const interfaces[] = {"auto", "co-simulation", "model-exchange", NULL};
+static const char* const interfaces[] = {"auto", "co-simulation", "model-exchange",
+                                         "scheduled-execution", NULL};
 static const char* const flags[] = {"false", "true", "no", "yes", "off", "on", NULL};
 static const char* const fmu_keys_only[] = {"interface", "log", "events", "internal_step", NULL};
 

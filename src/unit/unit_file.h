@@ -7,9 +7,10 @@
 #include "yoke/unit.h"
 
 typedef enum yoke_unit_interface {
-  YOKE_INTERFACE_AUTO,  // co-simulation where there is one
+  YOKE_INTERFACE_AUTO,  // co-simulation where there is one, else model exchange
   YOKE_INTERFACE_CO_SIMULATION,
   YOKE_INTERFACE_MODEL_EXCHANGE,
+  YOKE_INTERFACE_SCHEDULED_EXECUTION,
 } yoke_unit_interface;
 
 typedef enum yoke_unit_wait { YOKE_WAIT_AUTO, YOKE_WAIT_SPIN, YOKE_WAIT_SLEEP } yoke_unit_wait;

@@ -69,6 +69,17 @@ out_has '^  interface +model exchange, '
 out_has '^  solver +cvode, or dopri5 where that was not built, with the tolerance '
 out_has '^  events +state and time events are located$'
 
+# ---- scheduled execution: the clocks
+run 0 info "$fmus/partitions3.fmu"
+out_has '^  interface +scheduled execution, '
+out_has '^Clocks \(7\)$'
+out_has '^  mid +input, constant, every 0.02 s, priority 0; k, mixed, n_mid$'
+out_has '^  slow +input, fixed, every 0.05 s, priority 2; n_slow$'
+out_has '^  alarm +output, triggered; n_alarms$'
+run 0 info --json "$fmus/partitions3.fmu"
+json "d['use']['interface'] == 'scheduled execution' and d['use']['can_be_run'] and len(d['clocks']) == 7"
+json "d['clocks'][3] == {'name': 'delayed', 'causality': 'input', 'ticks': 'countdown', 'priority': 3, 'variables': ['n_delayed']}"
+
 # ---- all types, enumerations, feedthrough
 run 0 info "$fmus/feedthrough3.fmu"
 out_has '^  Enumeration_in +Enumeration +low$'

@@ -66,6 +66,8 @@ static bool may_set(const fmu* m, fmu_access access) {
     return access == START || access == TUNE || access == INPUT || access == DISCRETE;
   case EVENT:
     return access == TUNE || access == INPUT || access == DISCRETE;
+  case ACTIVATION:
+    return access == INPUT || access == TUNE || access == DISCRETE;
   case STEP:
     return access == INPUT || (!m->has_event_mode && (access == TUNE || access == DISCRETE));
   case CONTINUOUS:
@@ -103,6 +105,11 @@ const fmu_variable* fmu_find(fmu* m, uint32_t reference, fmu_kind kind, bool is_
   if (is_set && !may_set(m, v->access)) {
     fmu_log(m, FMU_ERROR, "logStatusError", "variable %u must not be set now (mode %d)",
             (unsigned)reference, (int)m->mode);
+    return NULL;
+  }
+  if (!is_set && m->mode == ACTIVATION && m->is_set) {
+    fmu_log(m, FMU_ERROR, "logStatusError",
+            "variable %u must not be read after a set: activate first", (unsigned)reference);
     return NULL;
   }
   if (is_set) {
@@ -160,7 +167,9 @@ void fmu_restore(fmu* m, const void* state) {
 int fmu_end_initialisation(fmu* m) {
   const int status = fmu_this_model.initialise == NULL ? FMU_OK : fmu_this_model.initialise(m);
   if (status <= FMU_WARNING) {
-    m->mode = !m->is_co_simulation || m->has_event_mode ? EVENT : STEP;
+    m->mode = m->is_scheduled                             ? ACTIVATION
+              : !m->is_co_simulation || m->has_event_mode ? EVENT
+                                                          : STEP;
   }
   m->is_fresh = false;
   m->is_set = false;

@@ -71,6 +71,9 @@ typedef enum fmu_mode {
   STEP = 1 << 5,
   INTERMEDIATE = 1 << 6,
   TERMINATED = 1 << 7,
+  ACTIVATION = 1 << 8,  // scheduled execution: between partitions, in one, and in its callback
+  PARTITION = 1 << 9,
+  CLOCK_UPDATE = 1 << 10,
 } fmu_mode;
 
 typedef struct fmu_event {
@@ -93,6 +96,7 @@ typedef struct fmu {
   double clock_error;  // [s]; 0 for honest models
   fmu_mode mode;
   bool is_co_simulation, is_logging, has_event_mode, may_return_early;
+  bool is_scheduled;
   bool is_fresh;  // outputs fit the values
   bool is_set;    // something was set since the last step
   double t_stop;  // infinite if not given
@@ -106,6 +110,9 @@ typedef struct fmu {
   void* environment;      // FMI 3.0, as the next two
   void (*log_message)(void);
   void (*intermediate_update)(void);
+  void (*clock_update)(void);  // FMI 3.0, scheduled execution, as the next two
+  void (*lock_preemption)(void);
+  void (*unlock_preemption)(void);
 } fmu;
 
 // One per FMU; the version-independent part of it. Functions may be NULL.
@@ -137,6 +144,11 @@ typedef struct fmu_model {
   int (*get_output_derivative)(fmu* m, uint32_t reference, int order, double* value);
   // FMI 3.0: a clock was set
   void (*clock)(fmu* m, uint32_t reference, bool is_active);
+  // FMI 3.0: intervals that the model knows: counter / 1000 s; returns the qualifier
+  int (*interval)(fmu* m, uint32_t reference, uint64_t* counter);
+  int (*set_interval)(fmu* m, uint32_t reference, double seconds);
+  // scheduled execution: one partition
+  int (*activate)(fmu* m, uint32_t reference, double t);
 } fmu_model;
 
 extern const fmu_model fmu_this_model;
@@ -170,6 +182,8 @@ void fmu_log(fmu* m, int status, const char* category, const char* format, ...)
     __attribute__((format(printf, 4, 5)));
 // Messages as some vendors write them: no category, and per cent signs where they do not belong.
 void fmu_log_oddly(fmu* m);
+// Scheduled execution, out of a partition: the importer may ask for clocks and intervals now.
+void fmu_tell_clocks(fmu* m);
 // FMI 3.0: tells the importer about a point inside a step; true: it wants the step to end there. FMI 2.0: false.
 bool fmu_tell_intermediate(fmu* m, double t);
 

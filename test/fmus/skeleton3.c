@@ -11,7 +11,7 @@
 #define DECLARE(name, needed_for) FMU_EXPORT fmi3##name##TYPE fmi3##name;
 YOKE_FMI3_FUNCTIONS(DECLARE)
 
-enum { RUNNING = EVENT | CONTINUOUS | STEP };
+enum { RUNNING = EVENT | CONTINUOUS | STEP | ACTIVATION };
 
 const int fmu_version = 3;
 static int n_instances;
@@ -55,6 +55,13 @@ bool fmu_tell_intermediate(fmu* m, double t) {
          &t_return);
   m->mode = mode;
   return m->may_return_early && is_return_wanted && t_return <= t;
+}
+
+void fmu_tell_clocks(fmu* m) {
+  fmi3ClockUpdateCallback update = (fmi3ClockUpdateCallback)m->clock_update;
+  m->mode = CLOCK_UPDATE;
+  update(m->environment);
+  m->mode = PARTITION;
 }
 
 // ---- life
@@ -132,10 +139,15 @@ fmi3Instance fmi3InstantiateScheduledExecution(
     fmi3Boolean is_logging, fmi3InstanceEnvironment environment, fmi3LogMessageCallback log_message,
     fmi3ClockUpdateCallback clock_update, fmi3LockPreemptionCallback lock_preemption,
     fmi3UnlockPreemptionCallback unlock_preemption) {
-  (void)name, (void)token, (void)resource_path, (void)is_visible, (void)is_logging;
-  (void)environment, (void)log_message, (void)clock_update, (void)lock_preemption;
-  (void)unlock_preemption;
-  return NULL;
+  (void)is_visible;
+  fmu* m = instantiate(name, token, resource_path, is_logging, environment, log_message);
+  if (m != NULL) {
+    m->is_scheduled = true;
+    m->clock_update = (void (*)(void))clock_update;
+    m->lock_preemption = lock_preemption;
+    m->unlock_preemption = unlock_preemption;
+  }
+  return m;
 }
 
 void fmi3FreeInstance(fmi3Instance c) {
@@ -357,10 +369,16 @@ fmi3Status fmi3SetBinary(fmi3Instance c, const fmi3ValueReference references[], 
 // ---- clocks
 fmi3Status fmi3GetClock(fmi3Instance c, const fmi3ValueReference references[], size_t n,
                         fmi3Clock values[]) {
-  if (!fmu_is_in(c, EVENT, "fmi3GetClock")) {
+  fmu* m = c;
+  if (!fmu_is_in(m, m->is_scheduled ? CLOCK_UPDATE : EVENT, "fmi3GetClock")) {
     return fmi3Error;
   }
-  return get(c, CLOCK, references, n, values, n, sizeof *values);
+  const fmi3Status status = get(m, CLOCK, references, n, values, n, sizeof *values);
+  // an activation is told once
+  for (size_t i = 0; i < n && status == fmi3OK && m->is_scheduled; i++) {
+    *(bool*)fmu_at(m, fmu_find(m, references[i], CLOCK, false)) = false;
+  }
+  return status;
 }
 
 fmi3Status fmi3SetClock(fmi3Instance c, const fmi3ValueReference references[], size_t n,
@@ -375,7 +393,26 @@ fmi3Status fmi3SetClock(fmi3Instance c, const fmi3ValueReference references[], s
   return fmi3OK;
 }
 
-// The only clocks of the models have intervals that the description gives.
+// Intervals that the model knows, as counters of milliseconds. In scheduled execution those of a countdown are told in the
+// callback only, and those of other clocks between the partitions.
+static fmi3Status ask_intervals(fmu* m, const fmi3ValueReference references[], size_t n,
+                                fmi3UInt64 counters[], fmi3IntervalQualifier qualifiers[]) {
+  if (!fmu_is_in(m, INITIALISATION | ACTIVATION | CLOCK_UPDATE, "fmi3GetInterval")) {
+    return fmi3Error;
+  }
+  for (size_t i = 0; i < n; i++) {
+    const int qualifier = fmu_this_model.interval(m, references[i], &counters[i]);
+    if (qualifier < 0) {
+      fmu_log(m, FMU_ERROR, "logStatusError", "the interval of clock %u must not be asked for now",
+              (unsigned)references[i]);
+      return fmi3Error;
+    }
+    qualifiers[i] = (fmi3IntervalQualifier)qualifier;
+  }
+  return fmi3OK;
+}
+
+// The only clocks of other models have intervals that the description gives.
 static fmi3Status no_interval(fmu* m, const char* function) {
   fmu_log(m, FMU_ERROR, "logStatusError", "%s: the description gives the intervals", function);
   return fmi3Error;
@@ -383,10 +420,15 @@ static fmi3Status no_interval(fmu* m, const char* function) {
 
 fmi3Status fmi3GetIntervalDecimal(fmi3Instance c, const fmi3ValueReference references[], size_t n,
                                   fmi3Float64 intervals[], fmi3IntervalQualifier qualifiers[]) {
-  (void)references;
   for (size_t i = 0; i < n; i++) {
     intervals[i] = 0.0;
     qualifiers[i] = fmi3IntervalNotYetKnown;
+  }
+  if (fmu_this_model.interval != NULL && n == 1) {
+    fmi3UInt64 counter = 0;
+    const fmi3Status status = ask_intervals(c, references, n, &counter, qualifiers);
+    intervals[0] = (double)counter / 1000.0;
+    return status;
   }
   return no_interval(c, "fmi3GetIntervalDecimal");
 }
@@ -394,11 +436,13 @@ fmi3Status fmi3GetIntervalDecimal(fmi3Instance c, const fmi3ValueReference refer
 fmi3Status fmi3GetIntervalFraction(fmi3Instance c, const fmi3ValueReference references[], size_t n,
                                    fmi3UInt64 counters[], fmi3UInt64 resolutions[],
                                    fmi3IntervalQualifier qualifiers[]) {
-  (void)references;
   for (size_t i = 0; i < n; i++) {
     counters[i] = 0;
-    resolutions[i] = 1;
+    resolutions[i] = 1000;
     qualifiers[i] = fmi3IntervalNotYetKnown;
+  }
+  if (fmu_this_model.interval != NULL) {
+    return ask_intervals(c, references, n, counters, qualifiers);
   }
   return no_interval(c, "fmi3GetIntervalFraction");
 }
@@ -430,7 +474,11 @@ fmi3Status fmi3SetIntervalDecimal(fmi3Instance c, const fmi3ValueReference refer
 
 fmi3Status fmi3SetIntervalFraction(fmi3Instance c, const fmi3ValueReference references[], size_t n,
                                    const fmi3UInt64 counters[], const fmi3UInt64 resolutions[]) {
-  (void)references, (void)n, (void)counters, (void)resolutions;
+  if (fmu_this_model.set_interval != NULL && n == 1 &&
+      fmu_is_in(c, INITIALISATION, "fmi3SetIntervalFraction")) {
+    return (fmi3Status)fmu_this_model.set_interval(c, references[0],
+                                                   (double)counters[0] / (double)resolutions[0]);
+  }
   return no_interval(c, "fmi3SetIntervalFraction");
 }
 
@@ -696,6 +744,15 @@ fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 time, fmi3Float64 step, fmi3Bo
 }
 
 fmi3Status fmi3ActivateModelPartition(fmi3Instance c, fmi3ValueReference clock, fmi3Float64 time) {
-  (void)c, (void)clock, (void)time;
-  return fmi3Error;
+  fmu* m = c;
+  if (fmu_this_model.activate == NULL || !fmu_is_in(m, ACTIVATION, "fmi3ActivateModelPartition")) {
+    return fmi3Error;
+  }
+  m->mode = PARTITION;
+  m->time = time;
+  const int status = fmu_this_model.activate(m, clock, time);
+  m->mode = ACTIVATION;
+  m->is_set = false;
+  m->is_fresh = false;
+  return (fmi3Status)status;
 }

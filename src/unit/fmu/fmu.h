@@ -10,6 +10,7 @@
 //   fmu_cs2.c       co-simulation, FMI 2.0       fmu_cs3.c       co-simulation, FMI 3.0 with events
 //   fmu_trial.c     co-simulation: outputs with new inputs by a step that is taken back
 //   fmu_me.c        model exchange: a solver around either version
+//   fmu_se.c        scheduled execution, FMI 3.0: model partitions at the ticks of their clocks
 //   fmu_linear.c    the linear model, of co-simulation and model exchange
 #ifndef YOKE_UNIT_FMU_FMU_H
 #define YOKE_UNIT_FMU_FMU_H
@@ -37,13 +38,13 @@ typedef struct fmu_file {
   yoke_fmi_package* package;  // the store's
   const yoke_fmi_description* description;
   const yoke_fmi_interface* interface_type;
-  bool is_model_exchange;
-  yoke_unit_ops ops;         // this unit's table
-  yoke_unit_ops bare;        // the same without a look at the floating-point mode
-  yoke_unit_ops plain;       // the same without trial steps, if has_trial
-  bool has_trial;            // outputs are read again by trial steps
-  yoke_unit_ops isolated;    // the same through another process, if that is wanted
-  yoke_variable* structure;  // structural parameters
+  bool is_model_exchange, is_scheduled;  // neither: co-simulation
+  yoke_unit_ops ops;                     // this unit's table
+  yoke_unit_ops bare;                    // the same without a look at the floating-point mode
+  yoke_unit_ops plain;                   // the same without trial steps, if has_trial
+  bool has_trial;                        // outputs are read again by trial steps
+  yoke_unit_ops isolated;                // the same through another process, if that is wanted
+  yoke_variable* structure;              // structural parameters
   size_t n_structure;
 } fmu_file;
 
@@ -299,6 +300,8 @@ void yoke__fmu_fill_me(const fmu_file* file, yoke_unit_ops* ops);
 void yoke__fmu_open_cs2(fmu* f);
 yoke_status yoke__fmu_open_cs3(fmu* f, const yoke_sink* sink);
 void yoke__fmu_close_cs3(fmu* f);
+void yoke__fmu_fill_se(yoke_unit_ops* ops);
+yoke_status yoke__fmu_open_se(fmu* f, const yoke_sink* sink);
 yoke_status yoke__fmu_open_me(fmu* f, const yoke_sink* sink);
 void yoke__fmu_close_me(fmu* f);
 

@@ -232,7 +232,7 @@ static void open_near(fmu* f) {
 // with event mode
 
 // Continuous inputs at once; discrete ones wait for an event, if they changed; clocked ones for their clock.
-static yoke_status set_event_inputs(void* self, const double u[], size_t n_u) {
+yoke_status yoke__fmu_events_set_inputs(void* self, const double u[], size_t n_u) {
   fmu* f = self;
   fmu_events* e = f->events;
   if (yoke__fmu_is_dead(f, NULL)) {
@@ -272,7 +272,7 @@ static yoke_status blame_event_mode(fmu* f, yoke_status status) {
   return status;
 }
 
-static yoke_status get_event_outputs(const void* self, double y[], size_t n_y) {
+yoke_status yoke__fmu_events_get_outputs(const void* self, double y[], size_t n_y) {
   fmu* f = yoke__fmu_of(self);
   const fmu_events* e = f->events;
   if (n_y == 0) {
@@ -391,11 +391,11 @@ static yoke_status step_events(void* self, double t, double h, yoke_step_result*
 static yoke_status advance_events(void* self, double t, double h, const double u[], double y[],
                                   yoke_step_result* result) {
   fmu* f = self;
-  yoke_status status = set_event_inputs(f, u, f->layout.n_u);
+  yoke_status status = yoke__fmu_events_set_inputs(f, u, f->layout.n_u);
   if (status >= 0) {
     f->t_end = t + h;
     YOKE_TRY(walk(f, t, h, result));
-    status = get_event_outputs(f, y, f->layout.n_y);
+    status = yoke__fmu_events_get_outputs(f, y, f->layout.n_y);
   }
   return status < 0 ? fail(f, result, status) : YOKE_OK;
 }
@@ -412,8 +412,8 @@ static yoke_status refresh(void* self, double t) {
 
 void yoke__fmu_fill_cs3(const fmu_file* file, yoke_unit_ops* ops) {
   const bool has_events = yoke__fmu_events_wanted(file);
-  ops->set_inputs = has_events ? set_event_inputs : set_inputs;
-  ops->get_outputs = has_events ? get_event_outputs : get_outputs;
+  ops->set_inputs = has_events ? yoke__fmu_events_set_inputs : set_inputs;
+  ops->get_outputs = has_events ? yoke__fmu_events_get_outputs : get_outputs;
   ops->step = has_events ? step_events : step;
   ops->advance = has_events ? advance_events : advance;
   ops->refresh = has_events ? refresh : NULL;

@@ -1,4 +1,4 @@
-// Event mode of FMI 3.0 co-simulation: events, discrete inputs, clocks.
+// Event mode of FMI 3.0 co-simulation: events, discrete inputs, clocks; and the clocks of scheduled execution.
 //
 // An event at time t, as the standard orders it (FMI 3.0, sections 2.2.8.3 and 4.2):
 //   enter event mode; set what waits: discrete inputs, tunable parameters, the clocks that tick now and their inputs;
@@ -22,8 +22,8 @@
 #define NEVER (-DBL_MAX)
 
 bool yoke__fmu_events_wanted(const fmu_file* file) {
-  return !file->is_model_exchange && file->interface_type->has_event_mode &&
-         !file->settings.is_event_mode_off;
+  return file->is_scheduled || (!file->is_model_exchange && file->interface_type->has_event_mode &&
+                                !file->settings.is_event_mode_off);
 }
 
 static const yoke_fmi_variable* source_of(const fmu* f, size_t variable) {
@@ -47,7 +47,9 @@ static part part_of(const fmu* f, size_t variable) {
   if (from->has_clocks) {
     return CLOCKED_IN;
   }
-  return from->variability == YOKE_FMI_CONTINUOUS ? CONTINUOUS_IN : DISCRETE_IN;
+  // in scheduled execution all inputs belong to the next activation
+  return from->variability == YOKE_FMI_CONTINUOUS && !f->file->is_scheduled ? CONTINUOUS_IN
+                                                                            : DISCRETE_IN;
 }
 
 // A part of a dense vector as a dense vector of its own, whose index leads into the whole.
@@ -216,7 +218,7 @@ yoke_status yoke__fmu_events_open(fmu* f, const yoke_sink* sink) {
                 {"fmi3UpdateDiscreteStates", f->f3->UpdateDiscreteStates != NULL},
                 {"fmi3EnterStepMode", f->f3->EnterStepMode != NULL}};
   for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
-    if (!needed[i].is_there) {
+    if (!needed[i].is_there && !f->file->is_scheduled) {
       return yoke_fail(sink, YOKE_NO_SUPPORT,
                        "it says that it has event mode, but the binary lacks %s", needed[i].name);
     }
@@ -370,14 +372,21 @@ static yoke_status prepare_clock(fmu* f, const fmu_clock* clock, fmu_tick* tick)
   return tell_interval(f, clock);
 }
 
-// After an update: clocks whose interval is the binary's to change.
-static yoke_status renew_intervals(fmu* f, double t) {
+static bool is_countdown(const fmu_clock* clock) {
+  return clock->source->interval == YOKE_FMI_INTERVAL_COUNTDOWN;
+}
+
+// After an update: clocks whose interval is the binary's to change. Which of them: all, or with and without countdown.
+typedef enum renewed { RENEW_ALL, RENEW_COUNTDOWN, RENEW_OTHERS } renewed;
+
+static yoke_status renew_intervals(fmu* f, double t, renewed which) {
   fmu_events* e = f->events;
   for (size_t i = 0; i < e->n_clocks; i++) {
     const fmu_clock* clock = &e->clocks[i];
     fmu_tick* tick = &e->ticks[i];
     const bool is_changing = clock->source->interval == YOKE_FMI_INTERVAL_CHANGING;
-    if (!clock->is_asked || (is_changing && tick->is_known)) {
+    const bool is_other = which != RENEW_ALL && is_countdown(clock) != (which == RENEW_COUNTDOWN);
+    if (!clock->is_asked || is_other || (is_changing && tick->is_known)) {
       continue;
     }
     interval own;
@@ -507,6 +516,10 @@ bool yoke__fmu_events_find(fmu* f, const fmu_slot* slot, void* storage) {
   const fmu_events* e = f->events;
   const size_t variable = (size_t)(slot - f->layout.slots);
   const uint32_t place = e->place[variable];
+  if (f->file->is_scheduled && f->phase == FMU_RUNNING && part_of(f, variable) == DISCRETE_IN) {
+    memcpy(storage, e->u + dense_place(f, variable), slot->n * sizeof(double));
+    return true;
+  }
   if (place == 0) {
     return false;
   }
@@ -628,6 +641,7 @@ yoke_status yoke__fmu_events_enter(fmu* f) {
 
 static void advance(const fmu_clock* clock, fmu_tick* tick) {
   tick->t_last = tick_time(tick);
+  tick->has_ticked = true;
   if (!clock->is_periodic) {
     tick->is_known = false;
     return;
@@ -711,7 +725,7 @@ static yoke_status iterate(fmu* f, double t, bool has_ticks, fmu_event* event) {
     if (event->is_end_wanted) {
       return YOKE_OK;
     }
-    YOKE_TRY(renew_intervals(f, t));
+    YOKE_TRY(renew_intervals(f, t, RENEW_ALL));
     if (!event->is_again_needed) {
       return YOKE_OK;
     }
@@ -741,5 +755,84 @@ yoke_status yoke__fmu_events_handle(fmu* f, double t, double tolerance, bool is_
   }
   YOKE_TRY(FMU_CALL3(f, EnterStepMode, f->instance));
   live->is_in_event_mode = false;
+  return YOKE_OK;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// scheduled execution
+
+// a smaller number is a higher priority; equal ones stay in the order of the file
+static bool is_before(const fmu_clock* a, const fmu_clock* b) {
+  const uint32_t priority = a->source == NULL ? 0 : a->source->priority;
+  return b == NULL || priority < (b->source == NULL ? 0 : b->source->priority) ||
+         (priority == (b->source == NULL ? 0 : b->source->priority) && a->index < b->index);
+}
+
+// the standard activates a partition once at a time
+static yoke_status check_once(fmu* f, const fmu_clock* clock, const fmu_tick* tick, double t,
+                              double tolerance) {
+  if (!tick->has_ticked || tick->t_last < t - tolerance) {
+    return YOKE_OK;
+  }
+  snprintf(f->message, sizeof f->message,
+           "clock '%s' asks for a second tick at t = %.12g s: FMI 3.0 activates a model partition "
+           "once at a time",
+           f->description->variables[clock->index].name, t);
+  f->phase = FMU_FAILED;
+  return YOKE_UNIT_FAILED;
+}
+
+yoke_status yoke__fmu_events_take(fmu* f, double t, double tolerance, bool is_triggered[],
+                                  const fmu_clock** taken) {
+  fmu_events* e = f->events;
+  fmu_tick* tick = NULL;
+  size_t trigger = 0;
+  *taken = NULL;
+  for (size_t i = 0; i < e->n_clocks; i++) {
+    if (is_clock_due(&e->ticks[i], t, tolerance) && is_before(&e->clocks[i], *taken)) {
+      *taken = &e->clocks[i];
+      tick = &e->ticks[i];
+    }
+  }
+  for (size_t i = 0; i < e->n_triggers; i++) {
+    if (is_triggered[i] && is_before(&e->triggers[i], *taken)) {
+      *taken = &e->triggers[i];
+      tick = NULL;
+      trigger = i;
+    }
+  }
+  if (*taken == NULL) {
+    return YOKE_OK;
+  }
+  if (tick == NULL) {
+    is_triggered[trigger] = false;
+    return YOKE_OK;
+  }
+  YOKE_TRY(check_once(f, *taken, tick, t, tolerance));
+  advance(*taken, tick);
+  return YOKE_OK;
+}
+
+yoke_status yoke__fmu_events_send(fmu* f, const fmu_clock* clock) {
+  fmu_events* e = f->events;
+  e->is_on[clock->index] = true;
+  if (e->live->is_changed) {
+    e->live->is_changed = false;
+    YOKE_TRY(f->version->set_reals(f, &e->discrete, e->u));
+  }
+  YOKE_TRY(send_waiting(f, false));
+  return send_clocked(f);
+}
+
+yoke_status yoke__fmu_events_update(fmu* f, double t) {
+  bool has_any = false;
+  YOKE_TRY(look_at_clocks(f, &has_any));
+  return renew_intervals(f, t, RENEW_COUNTDOWN);
+}
+
+yoke_status yoke__fmu_events_fetch(fmu* f, double t) {
+  YOKE_TRY(keep_clocked_outputs(f, false));
+  YOKE_TRY(renew_intervals(f, t, RENEW_OTHERS));
+  switch_off(f);
   return YOKE_OK;
 }

@@ -1,4 +1,4 @@
-// Event mode of FMI 3.0 co-simulation: what an instance remembers between its calls.
+// Event mode and scheduled execution of FMI 3.0: clocks, values that wait, what an instance remembers between its calls.
 //
 // Everything that a step changes lies in one block without pointers (`live`), so that a saved state of the binary and
 // our side of it are saved and restored together (unit_fmu.c).
@@ -15,7 +15,7 @@ enum {
 // When a clock ticks next. With a fraction: origin + counter / resolution; else: origin + offset + n * interval. Both
 // come from an integer, so that the millionth tick is as exact as the first.
 typedef struct fmu_tick {
-  bool is_known, is_fraction;
+  bool is_known, is_fraction, has_ticked;
   uint64_t counter, each, resolution;
   uint64_t n;
   double origin, offset, interval;
@@ -96,6 +96,10 @@ typedef struct fmu_events {
   size_t n_inputs, n_outputs, n_real_inputs, n_real_outputs;
   unsigned char* values;
   uint32_t* place;  // per variable 1 + its index in the list of its kind; 0: none
+  // scheduled execution: the activation on its way
+  bool is_activating;
+  double t_activation;
+  yoke_status update_status;  // of what was asked for in the callback
 } fmu_events;
 
 // --- fmu_events.c
@@ -119,9 +123,26 @@ bool yoke__fmu_events_has_inputs(const fmu* f);
 // The next clock or time event after t, if it lies clearly before `end`; else `end`.
 double yoke__fmu_events_next(const fmu* f, double t, double end, double tolerance);
 
+// Real inputs and outputs of a unit that uses these lists.
+yoke_status yoke__fmu_events_set_inputs(void* self, const double u[], size_t n_u);
+yoke_status yoke__fmu_events_get_outputs(const void* self, double y[], size_t n_y);
+
+// Scheduled execution, one tick: the due clock that comes first by priority, then its place in the file (NULL: none is due),
+// is taken off the list; its inputs and all without a clock are handed over; in the callback of the binary: clocks that it
+// ticks, intervals of countdown clocks; afterwards the outputs of the clocks that ticked and intervals that may have changed.
+// is_triggered: per clock that others tick; cleared where it is taken.
+yoke_status yoke__fmu_events_take(fmu* f, double t, double tolerance, bool is_triggered[],
+                                  const fmu_clock** taken);
+yoke_status yoke__fmu_events_send(fmu* f, const fmu_clock* clock);
+yoke_status yoke__fmu_events_update(fmu* f, double t);
+yoke_status yoke__fmu_events_fetch(fmu* f, double t);
+
 // Typed values on their way: true if the value was kept or found here and the binary need not be asked.
 bool yoke__fmu_events_keep(fmu* f, const fmu_slot* slot, const void* storage, yoke_status* status);
 bool yoke__fmu_events_find(fmu* f, const fmu_slot* slot, void* storage);
+
+// --- fmu_se.c: the callback of scheduled execution.
+void yoke__fmu_se_update(fmi3InstanceEnvironment environment);
 
 // --- fmu_version3.c
 // One variable straight to and from the binary.

@@ -1,4 +1,4 @@
-// Calls of FMI 3.0, co-simulation and model exchange.
+// Calls of FMI 3.0: co-simulation, model exchange and scheduled execution.
 //
 // Values travel as in yoke/unit.h: every integer type and booleans as 64 bits, texts and binaries in fixed room. What does
 // not fit the binary's type is refused here, before the binary sees it. UInt64 keeps its bits.
@@ -27,6 +27,9 @@ static void take_message(fmi3InstanceEnvironment environment, fmi3Status status,
                                                          : YOKE_ERROR;
   yoke__fmu_log_add(&f->log, severity, category, message);
 }
+
+// Partitions run one after another in one thread: there is nothing to lock and nothing to unlock.
+static void keep_running(void) {}
 
 // Between communication points nothing is exchanged and nothing is asked for: the binary goes on.
 static void intermediate_update(fmi3InstanceEnvironment environment, fmi3Float64 time,
@@ -491,6 +494,11 @@ static fmi3Instance make(fmu* f, bool is_logging) {
     return f->f3->InstantiateModelExchange(f->name, f->description->token, resources, fmi3False,
                                            is_logging, f, take_message);
   }
+  if (f->file->is_scheduled) {
+    return f->f3->InstantiateScheduledExecution(f->name, f->description->token, resources,
+                                                fmi3False, is_logging, f, take_message,
+                                                yoke__fmu_se_update, keep_running, keep_running);
+  }
   // an early return is of use only where the event that caused it can be handled
   return f->f3->InstantiateCoSimulation(
       f->name, f->description->token, resources, fmi3False, is_logging, has_events, has_events,
@@ -516,7 +524,9 @@ static yoke_status instantiate(fmu* f) {
   }
   if (f->instance == NULL) {
     snprintf(f->message, sizeof f->message, "fmi3Instantiate%s failed%s%.400s",
-             f->file->is_model_exchange ? "ModelExchange" : "CoSimulation",
+             f->file->is_model_exchange ? "ModelExchange"
+             : f->file->is_scheduled    ? "ScheduledExecution"
+                                        : "CoSimulation",
              f->log.last[0] == '\0' ? "" : ": ", f->log.last);
     return YOKE_UNIT_FAILED;
   }

@@ -60,7 +60,9 @@ static yoke_status bind(fmu* f, const yoke_sink* sink) {
   char path[4200];
   YOKE_TRY(yoke__fmi_binary_path(file->package, file->interface_type, path, sizeof path));
   yoke__fmi_resources_path(file->package, f->resources, sizeof f->resources);
-  const unsigned part = file->is_model_exchange ? YOKE_FMI_ME : YOKE_FMI_CS;
+  const unsigned part = file->is_model_exchange ? YOKE_FMI_ME
+                        : file->is_scheduled    ? YOKE_FMI_SE
+                                                : YOKE_FMI_CS;
   YOKE_TRY(yoke__fmi_binary_open(path, file->interface_type->model_identifier,
                                  f->description->version, part, &f->binary, sink));
   f->f2 = &f->binary->f2;
@@ -158,6 +160,9 @@ static yoke_status open_parts(fmu* f, const yoke_sink* sink) {
   if (f->file->is_model_exchange) {
     return yoke__fmu_open_me(f, sink);
   }
+  if (f->file->is_scheduled) {
+    return yoke__fmu_open_se(f, sink);
+  }
   if (f->file->ops.linearise != NULL) {
     YOKE_TRY(yoke__fmu_linear_open(f, f->description->states_derivatives.n));
   }
@@ -189,7 +194,8 @@ static void describe_solver(const fmu_file* file, const fmu_solver* own, yoke_un
 
 // own: of the instance; NULL: it is in another process
 static void describe_abilities(const fmu_file* file, const fmu_solver* own, yoke_unit_info* info) {
-  const bool is_free = file->is_model_exchange || file->interface_type->can_handle_variable_step;
+  const bool is_free = file->is_model_exchange || file->is_scheduled ||
+                       file->interface_type->can_handle_variable_step;
   info->flags |= is_free ? 0 : YOKE_UNIT_FIXED_STEP;
   info->image_size = file->ops.save == NULL ? 0 : sizeof(fmu_image);
   describe_solver(file, own, &info->solver);
@@ -587,21 +593,30 @@ static const char* base_name(const char* path) {
 static const yoke_fmi_interface* choose_interface(const yoke_fmi_description* d,
                                                   const yoke_unit_file_settings* settings,
                                                   yoke_messages* messages) {
-  const bool has_cs = d->co_simulation.is_given, has_me = d->model_exchange.is_given;
+  // in the order in which they are taken
+  const struct {
+    yoke_unit_interface kind;
+    const yoke_fmi_interface* own;
+    const char *name, *word;
+  } all[] = {
+      {YOKE_INTERFACE_CO_SIMULATION, &d->co_simulation, "co-simulation", "co-simulation"},
+      {YOKE_INTERFACE_MODEL_EXCHANGE, &d->model_exchange, "model-exchange", "model exchange"},
+      {YOKE_INTERFACE_SCHEDULED_EXECUTION, &d->scheduled_execution, "scheduled-execution",
+       "scheduled execution"},
+  };
   const yoke_unit_interface wanted = settings->interface_type;
-  if (wanted != YOKE_INTERFACE_MODEL_EXCHANGE && has_cs) {
-    return &d->co_simulation;
+  const char *missing = "interface that Yoke can run", *there = NULL;
+  for (size_t i = 0; i < YOKE_COUNT(all); i++) {
+    const bool is_wanted = wanted == YOKE_INTERFACE_AUTO || wanted == all[i].kind;
+    if (is_wanted && all[i].own->is_given) {
+      return all[i].own;
+    }
+    missing = wanted == all[i].kind ? all[i].name : missing;
+    there = there == NULL && all[i].own->is_given ? all[i].word : there;
   }
-  if (wanted != YOKE_INTERFACE_CO_SIMULATION && has_me) {
-    return &d->model_exchange;
-  }
-  yoke__error(messages, settings->place, "'%s' has no %s%s", base_name(settings->path),
-              wanted == YOKE_INTERFACE_AUTO            ? "interface that Yoke can run"
-              : wanted == YOKE_INTERFACE_CO_SIMULATION ? "co-simulation interface"
-                                                       : "model-exchange interface",
-              has_cs   ? "; it has co-simulation"
-              : has_me ? "; it has model exchange"
-                       : (d->scheduled_execution.is_given ? " (scheduled execution only)" : ""));
+  yoke__error(messages, settings->place, "'%s' has no %s%s%s%s", base_name(settings->path), missing,
+              wanted == YOKE_INTERFACE_AUTO ? "" : " interface", there == NULL ? "" : "; it has ",
+              there == NULL ? "" : there);
   return NULL;
 }
 
@@ -629,14 +644,19 @@ static void fill_ops(fmu_file* file) {
   if (i->can_get_and_set_state) {
     yoke__fmu_fill_states(i->can_serialise_state, &file->ops);
   }
-  if (i->has_directional_derivatives || (d->version == 3 && i->has_adjoint_derivatives)) {
+  // those of a partition belong to its tick
+  if (!file->is_scheduled &&
+      (i->has_directional_derivatives || (d->version == 3 && i->has_adjoint_derivatives))) {
     file->ops.derivative = derivative;
   }
-  if (i->has_directional_derivatives && !file->is_model_exchange && yoke__fmu_has_linear(d)) {
+  if (i->has_directional_derivatives && !file->is_model_exchange && !file->is_scheduled &&
+      yoke__fmu_has_linear(d)) {
     file->ops.linearise = yoke__fmu_linearise;
   }
   if (file->is_model_exchange) {
     yoke__fmu_fill_me(file, &file->ops);
+  } else if (file->is_scheduled) {
+    yoke__fmu_fill_se(&file->ops);
   } else if (d->version == 3) {
     yoke__fmu_fill_cs3(file, &file->ops);
   } else if (d->version == 1) {
@@ -702,6 +722,14 @@ yoke_status yoke__fmu_file_open(yoke_fmi_package* package, const yoke_unit_file_
         settings->name);
     return YOKE_BAD_INPUT;
   }
+  if (settings->is_event_mode_off && chosen == &d->scheduled_execution) {
+    yoke__error(
+        messages, settings->place,
+        "unit '%s': `events: false` does not go with scheduled execution, which has nothing "
+        "but clock ticks",
+        settings->name);
+    return YOKE_BAD_INPUT;
+  }
   fmu_file* file = calloc(1, sizeof *file);
   YOKE_TRY_MEMORY(file);
   file->settings = *settings;
@@ -709,6 +737,7 @@ yoke_status yoke__fmu_file_open(yoke_fmi_package* package, const yoke_unit_file_
   file->description = d;
   file->interface_type = chosen;
   file->is_model_exchange = chosen == &d->model_exchange;
+  file->is_scheduled = chosen == &d->scheduled_execution;
   file->base.close = close_file;
   yoke_status status = yoke__fmu_structure(d, &file->arena, &file->structure, &file->n_structure);
   if (status >= 0 && !settings->is_isolated) {
