@@ -127,6 +127,10 @@ static void print_run(const json_t* summary, const char* directory, bool is_grow
            whole(iteration, "max"));
     printf(n_open > 0 ? "; %lld step%s did not converge\n" : "\n", n_open, plural(n_open));
   }
+  if (whole(recorded, "signals") == 0) {
+    printf("results in %s: summary.json; no signal is recorded, so there are no rows\n", directory);
+    return;
+  }
   printf("results in %s: %lld row%s of %lld signal%s\n", directory, n_rows, plural(n_rows),
          whole(recorded, "signals"), plural(whole(recorded, "signals")));
 }
@@ -347,9 +351,14 @@ typedef struct running {
   const yoke_app_onlooker* onlooker;  // NULL: nobody
 } running;
 
+// Without a row or a step there was no run: its folder could not be made, or a unit failed before.
+static bool has_run(const yoke_run_info* info) {
+  return info->record.n_rows > 0 || info->n_steps > 0;
+}
+
 // Its results are complete and announced before it is judged.
 static void announce(const running* r, const yoke_run_info* info) {
-  if (r->is_quiet || r->is_json || info->record.n_rows == 0) {
+  if (r->is_quiet || r->is_json || !has_run(info)) {
     return;
   }
   if (yoke__status_is_outside(info->status)) {
@@ -418,7 +427,7 @@ static void print_judged(const running* r, const yoke_run_info* info, const yoke
   if (r->search != NULL && !yoke__status_is_outside(info->status)) {
     add_to_summary(r, r->is_json);
   }
-  if (is_printed && info->record.n_rows > 0 && info->status >= 0) {
+  if (is_printed && has_run(info) && info->status >= 0) {
     print_verdict(summary, is_judged(r->options));
     if (r->search == NULL && (trust->verdict == YOKE_DOUBTFUL || trust->verdict == YOKE_WRONG) &&
         !has_machine(r)) {
@@ -448,9 +457,8 @@ static int run(const running* r) {
   yoke_run_settings settings = r->settings;
   settings.progress = waits_on;
   settings.to = &w;
-  // without a row there was no run: its folder could not be made
   // an onlooker has its own judgement
-  const yoke_status judged = info.record.n_rows == 0 || r->onlooker != NULL
+  const yoke_status judged = !has_run(&info) || r->onlooker != NULL
                                  ? YOKE_OK
                                  : yoke_simulation_judge(r->simulation, &settings);
   if (judged == YOKE_INTERRUPTED) {

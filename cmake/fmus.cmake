@@ -63,7 +63,7 @@ function(yoke_fmu name version folder description)
 endfunction()
 
 # ---- one folder each: <name>.c, fmi2.xml and fmi3.xml as far as the versions go
-set(fmu_names arrays ball clocks dahlquist derivatives faulty feedthrough heavy hostile imperfect intermediate medley needs_library
+set(fmu_names arrays ball clocks dahlquist derivatives echo faulty feedthrough heavy hostile imperfect intermediate medley needs_library
     needs_tool only_once oscillator_force oscillator_mass partitions rectifier resources rude settled ships_library sine_me stairs stairs_me touchy trivial vanderpol)
 foreach(name IN LISTS fmu_names)
   foreach(version 2 3)
@@ -159,7 +159,7 @@ target_link_libraries(fmu.needs_library2 PRIVATE fmu_missing)
 
 # ---- tests that use them can be built alone
 get_property(fmu_tests DIRECTORY ${PROJECT_SOURCE_DIR} PROPERTY BUILDSYSTEM_TARGETS)
-list(FILTER fmu_tests INCLUDE REGEX "^(fmi|fmus|unit|export|master|scenario|system)\\.test_")
+list(FILTER fmu_tests INCLUDE REGEX "^(api|fmi|fmus|unit|export|master|scenario|system)\\.test_")
 foreach(test IN LISTS fmu_tests)
   add_dependencies(${test} fmus yoke_host)
 endforeach()

@@ -75,6 +75,7 @@ enum {
       1u << 5,  // real output: moves at events only, so nobody extrapolates it by himself
   YOKE_VARIABLE_UNSEEN =
       1u << 6,  // the unit's own frames (yoke_unit_frames) do not carry it: unknown at the bench
+  YOKE_VARIABLE_CONSTANT = 1u << 7,  // state: never changes while the unit runs, or is the time
 };
 
 // `offset` of a variable that does not lie in the unit's struct.

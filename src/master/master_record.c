@@ -91,7 +91,16 @@ yoke_status yoke__master_record(const yoke_system* system, yoke_state* state) {
 
 yoke_status yoke__master_record_open(const yoke_system* system, yoke_state* state,
                                      const yoke_record_settings* settings, const yoke_sink* sink) {
-  YOKE_TRY(yoke__record_open(settings, system->columns, system->n_columns, &state->record, sink));
+  yoke_record_settings own = *settings;
+  if (system->n_columns == 0) {
+    own.formats = 0;  // without signals there are no rows, and no files for them
+    own.n_sinks = 0;
+  }
+  YOKE_TRY(yoke__record_open(&own, system->columns, system->n_columns, &state->record, sink));
+  if (system->n_columns == 0) {
+    state->record_wait = INT64_MAX;
+    return YOKE_OK;
+  }
   const int64_t wait = system->record_from - state->n_slots;
   state->record_wait = wait > 0 ? wait : system->record_every;
   return wait > 0 ? YOKE_OK : yoke__master_record(system, state);

@@ -156,7 +156,7 @@ static yoke_status choose_sinks(yoke_record* record, const yoke_record_settings*
   writer->ring = &record->ring;
   writer->layout = &record->layout;
   writer->flush_ns = settings->flush_ns > 0 ? settings->flush_ns : INT64_C(1000000000);
-  if (settings->formats == 0 && settings->n_sinks == 0) {
+  if (settings->formats == 0 && settings->n_sinks == 0 && settings->directory == NULL) {
     return YOKE_OK;
   }
   writer->sinks = yoke__arena_array(&record->arena, YOKE_RECORD_N_FILES + settings->n_sinks,

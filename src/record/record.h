@@ -13,7 +13,8 @@
 
 typedef struct yoke_record yoke_record;
 
-// settings->formats 0: rows are accepted and dropped (benchmarks); the names of the formats are in base/base_format.h.
+// settings->formats 0: rows are accepted and dropped (benchmarks, and runs that record no signal); a directory is made all the
+// same, and results of an earlier run are removed from it. The names of the formats are in base/base_format.h.
 yoke_status yoke__record_open(const yoke_record_settings* settings,
                               const yoke_record_column columns[], size_t n_columns,
                               yoke_record** out, const yoke_sink* sink);

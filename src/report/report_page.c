@@ -182,7 +182,8 @@ static yoke_status read_results(const char* directory, yoke_csv* table, const yo
                                   .file = directory,
                                   .time = (double)NAN,
                                   .text = "there is no results.csv or results.h5 in this folder",
-                                  .hint = "a report needs --format csv or hdf5"};
+                                  .hint = "a report needs --format csv or hdf5, and a recorded "
+                                          "signal"};
     yoke_send(sink, &missing);
     return YOKE_BAD_INPUT;
   }

@@ -1,8 +1,8 @@
 // Stage 5: which signals are recorded.
 //
-// A pattern with wildcards matches outputs; "**" matches every variable; a name without wildcards may be any variable
-// (input as applied, state, parameter). The default "*" is all outputs of all units and laws. The name of an array
-// takes all its elements, "u.v[0]" takes one.
+// A pattern with wildcards matches outputs, and of a unit that has none its local variables; "**" matches every variable; a name
+// without wildcards may be any variable (input as applied, state, parameter). The default "*" is all outputs of all units and
+// laws. The name of an array takes all its elements, "u.v[0]" takes one.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,14 +16,13 @@ static bool has_wildcard(const char* pattern) {
 }
 
 // asks every pattern, so that one which only repeats others does not look mistyped
-static bool is_wanted(yoke_system* system, const char* name, const yoke_variable* variable,
-                      bool* is_hit) {
+static bool is_wanted(yoke_system* system, const char* name, bool is_shown, bool* is_hit) {
   const yoke_scenario* s = system->scenario;
   bool is_any_hit = false;
   for (size_t i = 0; i < s->n_record_signals; i++) {
     const char* pattern = s->record_signals[i].text;
     const bool is_any = strcmp(pattern, "**") == 0;
-    const bool is_eligible = is_any || variable->causality == YOKE_OUTPUT || !has_wildcard(pattern);
+    const bool is_eligible = is_any || is_shown || !has_wildcard(pattern);
     if (is_eligible && (is_any || yoke__glob_match(pattern, name))) {
       is_hit[i] = true;
       is_any_hit = true;
@@ -111,19 +110,31 @@ static yoke_status add_element(yoke_system* system, size_t unit_index, size_t va
   return YOKE_OK;
 }
 
+static bool has_outputs(const yoke_unit_info* info) {
+  for (size_t i = 0; i < info->n_variables; i++) {
+    if (info->variables[i].causality == YOKE_OUTPUT) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // a pattern takes a whole variable by its name, or one element of an array
 static yoke_status collect(yoke_system* system, columns* out, bool* is_hit) {
   for (size_t i = 0; i < system->n_units; i++) {
     const yoke_system_unit* unit = &system->units[i];
+    const bool are_locals_shown = !has_outputs(unit->unit.info);
     for (size_t k = 0; k < unit->unit.info->n_variables; k++) {
       const yoke_variable* v = &unit->unit.info->variables[k];
       const size_t n = v->type == YOKE_BINARY ? 0 : yoke__variable_count(v);
       char name[1024];
       snprintf(name, sizeof name, "%s.%s", unit->name, v->name);
-      const bool is_whole = is_wanted(system, name, v, is_hit);
+      const bool is_local = v->causality == YOKE_STATE && (v->flags & YOKE_VARIABLE_CONSTANT) == 0;
+      const bool is_shown = v->causality == YOKE_OUTPUT || (are_locals_shown && is_local);
+      const bool is_whole = is_wanted(system, name, is_shown, is_hit);
       for (size_t e = 0; e < n; e++) {
         yoke__system_element_name(unit, v, e, name, sizeof name);
-        const bool is_single = n > 1 && is_wanted(system, name, v, is_hit);
+        const bool is_single = n > 1 && is_wanted(system, name, is_shown, is_hit);
         if (is_whole || is_single) {
           YOKE_TRY(add_element(system, i, k, e, name, out));
         }
@@ -135,14 +146,13 @@ static yoke_status collect(yoke_system* system, columns* out, bool* is_hit) {
 
 // "bond.spring.dP" and so on; the total only where there is something to sum up
 static yoke_status collect_bonds(yoke_system* system, columns* out, bool* is_hit) {
-  static const yoke_variable shown = {.causality = YOKE_OUTPUT};
   const size_t n = system->n_bonds > 1 ? system->n_bonds + 1 : system->n_bonds;
   for (size_t i = 0; i < n; i++) {
     for (size_t k = 0; k < YOKE_LEDGER_N_VALUES; k++) {
       char name[1024];
       snprintf(name, sizeof name, "bond.%s.%s",
                i < system->n_bonds ? system->bonds[i].name : "total", yoke__ledger_value_names[k]);
-      if (!is_wanted(system, name, &shown, is_hit)) {
+      if (!is_wanted(system, name, true, is_hit)) {
         continue;
       }
       const char* copy = yoke__arena_text(&system->arena, name, strlen(name));
@@ -159,14 +169,13 @@ static yoke_status collect_bonds(yoke_system* system, columns* out, bool* is_hit
 
 // "coupling.loop.error" and so on, of methods over a cluster
 static yoke_status collect_traces(yoke_system* system, columns* out, bool* is_hit) {
-  static const yoke_variable shown = {.causality = YOKE_OUTPUT};
   for (size_t g = 0; g < system->n_groups; g++) {
     const yoke_group* group = &system->groups[g];
     for (size_t k = 0; k < group->ops->n_trace && group->role == YOKE_GROUP_CLUSTER; k++) {
       char name[1024];
       snprintf(name, sizeof name, "coupling.%s.%s", system->methods[group->method].name,
                group->ops->trace_names[k]);
-      if (!is_wanted(system, name, &shown, is_hit)) {
+      if (!is_wanted(system, name, true, is_hit)) {
         continue;
       }
       const char* copy = yoke__arena_text(&system->arena, name, strlen(name));

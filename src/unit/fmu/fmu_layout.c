@@ -149,8 +149,11 @@ static uint32_t flags_of(const yoke_fmi_variable* v) {
     return (has_start && !is_constant ? YOKE_VARIABLE_HAS_START : 0) |
            (v->variability == YOKE_FMI_CONTINUOUS ? 0 : YOKE_VARIABLE_DISCRETE);
   case YOKE_STATE:
-    return has_start && !is_constant && v->causality == YOKE_FMI_LOCAL ? 0
-                                                                       : YOKE_VARIABLE_READ_ONLY;
+    return (has_start && !is_constant && v->causality == YOKE_FMI_LOCAL ? 0
+                                                                        : YOKE_VARIABLE_READ_ONLY) |
+           (is_constant || v->variability == YOKE_FMI_FIXED || v->causality != YOKE_FMI_LOCAL
+                ? YOKE_VARIABLE_CONSTANT
+                : 0);
   default:
     return 0;
   }
