@@ -223,6 +223,22 @@ typedef struct yoke_value_place {
   size_t at, size;
 } yoke_value_place;
 
+// The values beside the real inputs and outputs that one step takes and gives (advance_values).
+typedef struct yoke_step_values {
+  const yoke_value_place*
+      inputs;  // the new values lie at `given`, those that the unit has at `known`
+  size_t n_inputs;
+  const unsigned char* given;
+  unsigned char* known;
+  const yoke_value_place* outputs;  // as for get_values
+  size_t n_outputs;
+  unsigned char* to;
+  size_t refused;  // the input that was refused; the caller presets (size_t)-1
+  // Of values longer than 8 bytes (texts, arrays): none of the inputs has changed; none of the outputs has. The unit may say
+  // false to the second without a look.
+  bool are_inputs_same, are_outputs_same;
+} yoke_step_values;
+
 // Which end of a machine an instance plays.
 typedef enum yoke_unit_end {
   YOKE_END_BOTH,     // the whole unit, in one process
@@ -275,7 +291,8 @@ typedef struct yoke_unit_ops {
   yoke_status (*set)(void* self, size_t variable, const void* value, size_t size);
   yoke_status (*get)(const void* self, size_t variable, void* value, size_t size);
 
-  // Several variables in one go, each to base + at. The list is the same in every call. NULL: one by one.
+  // Several variables in one go, each to base + at. The list is the beginning of the same one in every call; how much of it
+  // is read may change between two steps, and the first call with a new length may allocate. NULL: one by one.
   yoke_status (*get_values)(const void* self, const yoke_value_place places[], size_t n,
                             void* base);
 
@@ -351,6 +368,16 @@ typedef struct yoke_unit_ops {
   // of age 0, and its sequence counts the exchanges that renewed it; times and ages are those of the last exchange. A master that
   // knows nothing of its inputs never calls it: then every value is new.
   yoke_status (*set_input_info)(void* self, const yoke_sample_info info[], size_t n_u);
+
+  // Which real outputs are read from now on, by variable; NULL: all of them, as at the start. get_outputs and advance may leave
+  // the numbers of the others as they are. Between two steps; may allocate. For units to which every value is dear. NULL:
+  // all outputs are given.
+  yoke_status (*choose_outputs)(void* self, const bool is_read[]);
+
+  // As advance, with the other values: first those of the inputs that differ from what the unit has are set, and copied to
+  // where these lie; the outputs are fetched last. NULL: set, advance and get_values.
+  yoke_status (*advance_values)(void* self, double t, double h, const double u[], double y[],
+                                yoke_step_values* values, yoke_step_result* result);
 } yoke_unit_ops;
 #define YOKE_UNIT_HEAD .table_size = sizeof(yoke_unit_ops), .table_version = YOKE_CONTRACT_VERSION
 

@@ -104,7 +104,7 @@ UnitOps = _struct(
     linearise=c_void_p, rates=c_void_p, reason=CFUNCTYPE(None, c_void_p, SinkPointer), report=CFUNCTYPE(None, c_void_p, SinkPointer),
     terminate=CFUNCTYPE(None, c_void_p), close=CFUNCTYPE(None, c_void_p), context=c_void_p,
     choose_integrals=c_void_p, get_integrals=c_void_p, frames=c_void_p,
-    set_input_info=c_void_p)
+    set_input_info=c_void_p, choose_outputs=c_void_p, advance_values=c_void_p)
 
 # coupling.h: only what a description shows; the operations behind lead_call are not described
 CouplingParameter = _struct("yoke_coupling_parameter", name=c_char_p, text=c_char_p, start=c_double, min=c_double,

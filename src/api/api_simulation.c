@@ -297,12 +297,35 @@ yoke_status yoke__api_take_mail(const yoke_simulation* simulation) {
   return status;
 }
 
+// What the steps to come fetch from the units: where nothing is recorded, what the loop needs itself. Variables that a caller
+// reads are asked for when they are read.
+static yoke_status choose_reading(yoke_simulation* simulation, yoke_reading reading) {
+  yoke_state* state = simulation->state;
+  if (state->reading == reading) {
+    return YOKE_OK;
+  }
+  const uint64_t mode = yoke__os_float_mode_set();
+  const yoke_status status = yoke__master_set_reading(simulation->system, state, reading);
+  yoke__os_float_mode_restore(mode);
+  if (status < 0) {
+    yoke_send(&simulation->sink, &state->failure.message);
+  }
+  return status;
+}
+
+static inline yoke_reading reading_of(const yoke_state* state) {
+  return state->record == NULL ? YOKE_READ_USED : YOKE_READ_RECORDED;
+}
+
 static inline yoke_status step(yoke_simulation* simulation) {
   const yoke_system* system = simulation->system;
   yoke_state* state = simulation->state;
   if (state == NULL || is_state_done(system, state)) {
     YOKE_TRY(get_ready(simulation));
     state = simulation->state;
+  }
+  if (state->reading != reading_of(state)) {
+    YOKE_TRY(choose_reading(simulation, reading_of(state)));
   }
   if (simulation->trust != NULL) {
     yoke__trust_destroy(&simulation->trust);  // a verdict is of the run that ended here
@@ -549,6 +572,7 @@ static yoke_status run(yoke_simulation* simulation, const yoke_run_settings* set
   free(simulation->command);
   simulation->command = settings->command == NULL ? NULL : copy_text(settings->command);
   status = settings->record == NULL ? YOKE_OK : start_recording(simulation, settings->record);
+  status = status < 0 ? status : choose_reading(simulation, reading_of(simulation->state));
   running job = {simulation, settings, yoke__os_cpu_ns()};
   yoke_loop_settings loop = {
       .is_cancelled = &simulation->is_cancelled,
@@ -769,10 +793,12 @@ static yoke_status start_recording(yoke_simulation* simulation,
   full.n_sinks = n_own + settings->n_sinks;
   free(simulation->directory);
   simulation->directory = has_files ? copy_text(settings->directory) : NULL;
-  const yoke_status status = has_files && simulation->directory == NULL
-                                 ? YOKE_NO_MEMORY
-                                 : yoke__master_record_open(simulation->system, simulation->state,
-                                                            &full, &simulation->sink);
+  yoke_status status = has_files && simulation->directory == NULL
+                           ? YOKE_NO_MEMORY
+                           : choose_reading(simulation, YOKE_READ_RECORDED);
+  status = status < 0 ? status
+                      : yoke__master_record_open(simulation->system, simulation->state, &full,
+                                                 &simulation->sink);
   free((void*)sinks);
   if (status < 0) {
     free(simulation->directory);

@@ -115,8 +115,12 @@ static const double* find_dense(const yoke_simulation* simulation, const yoke_sy
   if (state == NULL || dense == YOKE_NOT_DENSE) {
     return NULL;
   }
-  return v->causality == YOKE_OUTPUT ? state->y + unit->y + dense + handle.element
-                                     : state->u + unit->u + dense + handle.element;
+  if (v->causality != YOKE_OUTPUT) {
+    return state->u + unit->u + dense + handle.element;
+  }
+  return yoke__master_is_read(simulation->system, state, handle.unit, handle.variable)
+             ? state->y + unit->y + dense + handle.element
+             : NULL;
 }
 
 // One value of a unit, asked from the thread that the unit belongs to.
@@ -164,7 +168,10 @@ static yoke_status get_whole(const yoke_simulation* simulation, const yoke_syste
 static yoke_status read_value(const yoke_simulation* simulation, const yoke_system_unit* unit,
                               const yoke_variable* v, yoke_handle handle, void* value) {
   const size_t each = yoke__variable_element_size(v), wanted = each * handle.n;
-  if (simulation->state != NULL) {
+  // a real output stays as it is until the next step
+  const bool is_real_output =
+      v->causality == YOKE_OUTPUT && unit->unit.dense[handle.variable] != YOKE_NOT_DENSE;
+  if (simulation->state != NULL && !is_real_output) {
     YOKE_TRY(yoke__api_take_mail(simulation));
   }
   const double* dense = find_dense(simulation, unit, v, handle);

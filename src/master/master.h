@@ -111,6 +111,10 @@ typedef struct yoke_hot {
   size_t first_group;
   const yoke_hot_group* groups;  // its groups if all take a sample in every slot; else NULL
   const yoke_open_signal *opens, *opens_end;  // instead, if all of them are open
+  // with other values than real ones, in one call too, or NULL
+  yoke_status (*advance_values)(void* self, double t, double h, const double u[], double y[],
+                                yoke_step_values* values, yoke_step_result* result);
+  yoke_step_values* values;
 } yoke_hot;
 
 // A bond with a method that knows how much of the created energy is still there.
@@ -276,7 +280,12 @@ typedef struct yoke_state {
   double* y;  // outputs as everybody sees them
   double*
       y_work;  // where units that run ahead of the others put theirs (same as y if there are none)
-  double* y_seen;  // what exchange reads: y, or y_work under Gauss-Seidel
+  double* y_seen;               // what exchange reads: y, or y_work under Gauss-Seidel
+  yoke_reading reading;         // how much of the outputs was asked for last,
+  unsigned char* unit_reading;  // and per unit how much is fetched
+  // per unit, of its typed values longer than a number: those in V are as they were at the exchange before, those in W as at
+  // its step before; false: not known
+  bool *are_outputs_same, *are_inputs_same;
   double* u;
   double* du;  // input derivatives
   double* fifo;
@@ -342,13 +351,14 @@ typedef struct yoke_state {
   double h_least, h_most;
   int64_t n_adaptive;
 
-  yoke_hot* hot;               // by thread, as system->thread_units
-  bool has_foreign;            // some of them run code that is not ours
-  yoke_hot_group* hot_groups;  // as system->groups
-  yoke_open_signal* opens;     // of open groups
-  size_t n_opens, n_closed;    // signals that are open; groups that are sampled and not open
-  yoke_failure* failures;      // one per thread
-  yoke_failure failure;        // the one that counts
+  yoke_hot* hot;                 // by thread, as system->thread_units
+  yoke_step_values* hot_values;  // by unit
+  bool has_foreign;              // some of them run code that is not ours
+  yoke_hot_group* hot_groups;    // as system->groups
+  yoke_open_signal* opens;       // of open groups
+  size_t n_opens, n_closed;      // signals that are open; groups that are sampled and not open
+  yoke_failure* failures;        // one per thread
+  yoke_failure failure;          // the one that counts
   atomic_bool is_end_wanted;
   atomic_bool has_events;  // some unit's outputs have jumped since the last exchange:
   bool* is_jumped;         // per unit
@@ -398,6 +408,19 @@ yoke_status yoke__master_slot(const yoke_system* system, yoke_state* state);
 yoke_status yoke__master_step(const yoke_system* system, yoke_state* state);
 // One slot while a paced run stops: the ledger and the watch do not look.
 yoke_status yoke__master_stopping_slot(const yoke_system* system, yoke_state* state);
+
+// How much of the outputs every step fetches from the units; at the start all. Units that are slower than the exchange, have
+// a thread of their own or are iterated stay with all. What nobody has read before is read now. Between two steps; a failure
+// is the state's.
+yoke_status yoke__master_set_reading(const yoke_system* system, yoke_state* state,
+                                     yoke_reading reading);
+// Whether a step brings a real output to where the loop keeps it; else the unit must be asked.
+bool yoke__master_is_read(const yoke_system* system, const yoke_state* state, size_t unit,
+                          size_t variable);
+static inline size_t yoke__master_n_typed(const yoke_system* system, const yoke_state* state,
+                                          size_t unit) {
+  return system->units[unit].n_typed_read[state->unit_reading[unit]];
+}
 
 // Values from outside (master_mail.c): posted by any thread without waiting (YOKE_FULL: no room), taken over by the one that
 // steps, before a macro step.
@@ -497,7 +520,7 @@ yoke_status yoke__master_set_typed_from(const yoke_system* system, const unsigne
                                         unsigned char w_set[], size_t unit, double t,
                                         yoke_failure* failure);
 yoke_status yoke__master_get_typed_to(const yoke_system* system, unsigned char v[], size_t unit,
-                                      double t, yoke_failure* failure);
+                                      size_t n, double t, yoke_failure* failure);
 // The unit's linear model to where coupling methods look for it.
 void yoke__master_linearise(const yoke_system* system, yoke_state* state, size_t unit);
 // The same to another place; how many numbers these are.
@@ -664,6 +687,8 @@ void yoke__master_choose_step(const yoke_system* system, yoke_state* state);
 void yoke__master_declare_discontinuity(const yoke_system* system, yoke_state* state);
 yoke_status yoke__master_layout_mail(yoke_state* state);
 yoke_status yoke__master_lay_hot(const yoke_system* system, yoke_state* state);
+// One of them anew: how much is read of the unit has changed.
+void yoke__master_renew_hot(const yoke_system* system, yoke_state* state, size_t unit);
 yoke_status yoke__master_prepare_iteration(const yoke_system* system, yoke_state* state);
 yoke_status yoke__master_iterate(const yoke_system* system, yoke_state* state);
 

@@ -64,6 +64,7 @@ static int64_t find_item(const yoke_move* move, int64_t value) {
 
 static void run_move(yoke_state* state, const yoke_move* move, const double y[]) {
   const unsigned char* v = typed_beside(state, y);
+  state->are_inputs_same[move->unit] = false;
   switch (move->kind) {
   case YOKE_MOVE_BYTES:
     memcpy(state->w + move->to, v + move->from, move->n);
@@ -132,20 +133,21 @@ yoke_status yoke__master_set_typed_from(const yoke_system* system, const unsigne
 
 yoke_status yoke__master_get_typed(const yoke_system* system, yoke_state* state, size_t unit,
                                    double t, const double y[], yoke_failure* failure) {
-  return yoke__master_get_typed_to(system, typed_beside(state, y), unit, t, failure);
+  state->are_outputs_same[unit] = false;
+  return yoke__master_get_typed_to(system, typed_beside(state, y), unit,
+                                   yoke__master_n_typed(system, state, unit), t, failure);
 }
 
 yoke_status yoke__master_get_typed_to(const yoke_system* system, unsigned char v[], size_t unit,
-                                      double t, yoke_failure* failure) {
+                                      size_t n, double t, yoke_failure* failure) {
   const yoke_system_unit* su = &system->units[unit];
   if (su->unit.ops->get_values != NULL) {
-    const yoke_status status =
-        su->unit.ops->get_values(su->unit.self, su->typed_outputs, su->n_typed_outputs, v);
+    const yoke_status status = su->unit.ops->get_values(su->unit.self, su->typed_outputs, n, v);
     return status >= 0 ? YOKE_OK
                        : yoke__master_fail_unit(failure, system, unit, status, t,
                                                 "values could not be read");
   }
-  for (size_t i = 0; i < su->n_typed_outputs; i++) {
+  for (size_t i = 0; i < n; i++) {
     const yoke_system_typed* typed = &su->typed_outputs[i];
     const yoke_status status =
         yoke__unit_get(&su->unit, typed->variable, v + typed->at, typed->size);
@@ -798,6 +800,19 @@ static YOKE_NOINLINE yoke_status exchange_any(const yoke_system* system, yoke_st
   return YOKE_OK;
 }
 
+// Long values that have not changed stay where they are.
+static YOKE_NOINLINE void run_moves_plain(yoke_state* state, const yoke_move moves[], size_t n) {
+  const unsigned char* v = state->v;
+  unsigned char* w = state->w;
+  for (const yoke_move* move = moves; move < moves + n; move++) {
+    if (move->kind == YOKE_MOVE_BYTES && move->n == sizeof(int64_t)) {
+      memcpy(w + move->to, v + move->from, sizeof(int64_t));
+    } else if (move->kind != YOKE_MOVE_BYTES || !state->are_outputs_same[move->from_unit]) {
+      run_move(state, move, state->y);
+    }
+  }
+}
+
 yoke_status yoke__master_exchange(const yoke_system* system, yoke_state* state) {
   const int64_t count = state->intake_count[0];
   const size_t n_groups = system->n_groups;
@@ -811,6 +826,9 @@ yoke_status yoke__master_exchange(const yoke_system* system, yoke_state* state) 
     yoke__master_bring_up_to_date(system, state);
   }
   run_copies(&system->intakes[0], state->y, state->u);
+  if (system->n_moves > 0) {
+    run_moves_plain(state, system->intakes[0].moves, system->n_moves);
+  }
   if (n_groups > 0) {
     sample_groups_plain(system, state, count);
   }

@@ -95,6 +95,8 @@ static void image_ledger(const yoke_system* system, yoke_state* state, yoke_imag
 }
 
 void yoke__master_image(const yoke_system* system, yoke_state* state, yoke_image* image) {
+  memset(state->are_outputs_same, false, system->n_units * sizeof(bool));
+  memset(state->are_inputs_same, false, system->n_units * sizeof(bool));
   const struct {
     void* part;
     size_t size;

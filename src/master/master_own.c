@@ -255,7 +255,8 @@ static yoke_status call_unit(yoke_own* own) {
   }
   YOKE_TRY(yoke__master_get_outputs(system, own->unit, t, y, &own->failure));
   if (su->n_typed_outputs > 0) {
-    YOKE_TRY(yoke__master_get_typed_to(system, own->v, own->unit, t, &own->failure));
+    YOKE_TRY(yoke__master_get_typed_to(system, own->v, own->unit, su->n_typed_outputs, t,
+                                       &own->failure));
   }
   if (su->has_linear) {
     yoke__master_linearise_to(su, own->linear);

@@ -70,6 +70,9 @@ static yoke_status lay_memory(const yoke_system* system, yoke_state* state) {
   state->is_seen_signal = yoke__arena_array(arena, system->n_signals + 1, sizeof(bool));
   state->is_fifo_jump = yoke__arena_array(arena, system->n_fifo + 1, sizeof(bool));
   state->unit_t = yoke__arena_array(arena, system->n_units + 1, sizeof(double));
+  state->unit_reading = yoke__arena_array(arena, system->n_units + 1, 1);
+  state->are_outputs_same = yoke__arena_array(arena, system->n_units + 1, sizeof(bool));
+  state->are_inputs_same = yoke__arena_array(arena, system->n_units + 1, sizeof(bool));
   state->failures = yoke__arena_array(arena, (size_t)system->n_threads, sizeof *state->failures);
   YOKE_TRY_MEMORY(state->y && state->y_work && state->u && state->du && state->fifo && state->v &&
                   state->v_work && state->w && state->w_set && state->group_memory &&
@@ -78,7 +81,10 @@ static yoke_status lay_memory(const yoke_system* system, yoke_state* state) {
                   state->group_since && state->is_jumped && state->is_output_jumped &&
                   state->is_tap_jumped && state->is_reset_due && state->is_lost && state->ages &&
                   state->is_due_signal && state->is_seen_signal && state->is_fifo_jump &&
-                  state->unit_t && state->failures);
+                  state->unit_t && state->unit_reading && state->are_outputs_same &&
+                  state->are_inputs_same && state->failures);
+  state->reading = YOKE_READ_ALL;
+  memset(state->unit_reading, YOKE_READ_ALL, system->n_units);
   state->y_seen = system->scenario->scheme == YOKE_GAUSS_SEIDEL ? state->y_work : state->y;
   yoke__master_start_step(system, state);
   YOKE_TRY(create_workers(system, state));

@@ -406,7 +406,7 @@ yoke_status yoke__master_advance(const yoke_system* system, yoke_state* state, s
   if (!is_kept) {
     YOKE_TRY(yoke__master_get_outputs(system, unit, t + h, y + su->y, failure));
   }
-  if (su->n_typed_outputs > 0) {
+  if (yoke__master_n_typed(system, state, unit) > 0) {
     YOKE_TRY(yoke__master_get_typed(system, state, unit, t + h, y, failure));
   }
   if (su->has_linear) {
@@ -418,12 +418,12 @@ yoke_status yoke__master_advance(const yoke_system* system, yoke_state* state, s
 }
 
 
-static bool is_plain(const yoke_system_unit* su) {
+static bool is_plain(const yoke_system_unit* su, bool has_typed) {
   const yoke_unit* u = &su->unit;
   return !su->is_law && !su->is_steered && su->n_steps == 1 && su->n_slots == 1 &&
          su->derivative_order == 0 && su->n_sends == 0 && su->n_flows == 0 && su->n_inflows == 0 &&
-         su->n_sources == 0 && !su->has_linear && su->n_typed_inputs == 0 &&
-         su->n_typed_outputs == 0 && (u->ops->set_inputs != NULL || u->n_inputs <= 1) &&
+         su->n_sources == 0 && !su->has_linear && (!has_typed || u->ops->advance_values != NULL) &&
+         (u->ops->set_inputs != NULL || u->n_inputs <= 1) &&
          (u->ops->get_outputs != NULL || u->n_outputs <= 1);
 }
 
@@ -529,49 +529,77 @@ static void find_open(const yoke_state* state, yoke_hot* hot) {
   hot->opens_end = hot->opens + n;
 }
 
+static void lay_unit(const yoke_system* system, yoke_state* state, size_t unit, yoke_hot* hot) {
+  const yoke_system_unit* su = &system->units[unit];
+  *hot = (yoke_hot){.unit = unit, .name = su->name, .h = su->step};
+  const bool has_typed = su->n_typed_inputs + yoke__master_n_typed(system, state, unit) > 0;
+  if (!is_plain(su, has_typed) || system->scenario->scheme != YOKE_JACOBI) {
+    return;
+  }
+  char* self = su->unit.self;
+  hot->step = su->unit.ops->step;
+  hot->self = self;
+  hot->first_group = su->first_group;
+  hot->n_groups = su->n_groups;
+  hot->groups = system->is_exchange_plain ? state->hot_groups + su->first_group : NULL;
+  if (hot->groups != NULL && hot->n_groups > 0) {
+    find_open(state, hot);
+  }
+  hot->n_u = su->unit.n_u;
+  hot->n_y = su->unit.n_y;
+  hot->u_from = state->u + su->u;
+  hot->advance = has_typed ? NULL : su->unit.ops->advance;
+  hot->advance_values = has_typed ? su->unit.ops->advance_values : NULL;
+  hot->values = &state->hot_values[unit];
+  *hot->values = (yoke_step_values){.inputs = su->typed_inputs,
+                                    .n_inputs = su->n_typed_inputs,
+                                    .given = state->w,
+                                    .known = state->w_set,
+                                    .outputs = su->typed_outputs,
+                                    .n_outputs = yoke__master_n_typed(system, state, unit),
+                                    .to = state->v,
+                                    .refused = YOKE_NOT_FOUND};
+  hot->set_inputs = hot->n_u == 0 ? NULL : su->unit.ops->set_inputs;
+  hot->get_outputs = hot->n_y == 0 ? NULL : su->unit.ops->get_outputs;
+  if (hot->n_u > 0 && hot->set_inputs == NULL) {
+    hot->u_to = (double*)(self + su->unit.inputs[0].offset);
+  }
+  if (hot->n_y > 0 && hot->get_outputs == NULL) {
+    hot->y_from = (const double*)(self + su->unit.outputs[0].offset);
+  }
+  hot->y_to = state->y + su->y;
+}
+
 yoke_status yoke__master_lay_hot(const yoke_system* system, yoke_state* state) {
   const size_t n = system->n_units - system->n_laws;
   state->hot = yoke__arena_array(&state->arena, n + 1, sizeof *state->hot);
   state->hot_groups =
       yoke__arena_array(&state->arena, system->n_groups + 1, sizeof *state->hot_groups);
-  YOKE_TRY_MEMORY(state->hot && state->hot_groups);
+  state->hot_values =
+      yoke__arena_array(&state->arena, system->n_units + 1, sizeof *state->hot_values);
+  YOKE_TRY_MEMORY(state->hot && state->hot_groups && state->hot_values);
   for (size_t i = 0; i < system->n_groups; i++) {
     YOKE_TRY(lay_hot_group(system, &system->groups[i], state, &state->hot_groups[i]));
   }
   YOKE_TRY(lay_open(system, state));
   for (size_t i = 0; i < n; i++) {
     const size_t unit = system->thread_units[i];
-    const yoke_system_unit* su = &system->units[unit];
-    yoke_hot* hot = &state->hot[i];
-    *hot = (yoke_hot){.unit = unit, .name = su->name};
-    if (is_plain(su) && system->scenario->scheme == YOKE_JACOBI) {
-      char* self = su->unit.self;
-      hot->step = su->unit.ops->step;
-      hot->self = self;
-      hot->h = su->step;
-      hot->first_group = su->first_group;
-      hot->n_groups = su->n_groups;
-      hot->groups = system->is_exchange_plain ? state->hot_groups + su->first_group : NULL;
-      if (hot->groups != NULL && hot->n_groups > 0) {
-        find_open(state, hot);
-      }
-      hot->n_u = su->unit.n_u;
-      hot->n_y = su->unit.n_y;
-      hot->u_from = state->u + su->u;
-      hot->advance = su->unit.ops->advance;
-      state->has_foreign = state->has_foreign || hot->advance != NULL;
-      hot->set_inputs = hot->n_u == 0 ? NULL : su->unit.ops->set_inputs;
-      hot->get_outputs = hot->n_y == 0 ? NULL : su->unit.ops->get_outputs;
-      if (hot->n_u > 0 && hot->set_inputs == NULL) {
-        hot->u_to = (double*)(self + su->unit.inputs[0].offset);
-      }
-      if (hot->n_y > 0 && hot->get_outputs == NULL) {
-        hot->y_from = (const double*)(self + su->unit.outputs[0].offset);
-      }
-      hot->y_to = state->y + su->y;
-    }
+    state->has_foreign = state->has_foreign || system->units[unit].unit.ops->advance != NULL;
+    lay_unit(system, state, unit, &state->hot[i]);
   }
   return YOKE_OK;
+}
+
+void yoke__master_renew_hot(const yoke_system* system, yoke_state* state, size_t unit) {
+  const bool is_taped = state->tape != NULL && state->tape->units[unit].rows != NULL;
+  for (size_t i = 0; i < system->n_units - system->n_laws && !is_taped; i++) {
+    yoke_hot* hot = &state->hot[i];
+    if (hot->unit == unit) {
+      const double h = hot->h;  // the residual may have chosen it
+      lay_unit(system, state, unit, hot);
+      hot->h = h > 0 ? h : hot->h;
+    }
+  }
 }
 
 // inputs at the very time of the last sample, or over the call that begins there
@@ -639,6 +667,39 @@ static YOKE_INLINE yoke_status advance_whole(const yoke_system* system, yoke_sta
   return is_usual ? YOKE_OK : look_closer(system, state, hot, mode, status, &result, failure);
 }
 
+// The same with values beside the real ones.
+static YOKE_NOINLINE yoke_status advance_values(const yoke_system* system, yoke_state* state,
+                                                const yoke_hot* hot, uint64_t mode,
+                                                yoke_failure* failure) {
+  if (hot->n_groups > 0) {
+    renew_inputs(system, state, hot);
+  }
+  yoke_step_result result = {.t_reached = state->t + hot->h};
+  yoke_step_values* values = hot->values;
+  values->are_inputs_same = state->are_inputs_same[hot->unit];
+  values->are_outputs_same = false;
+  const yoke_status status =
+      hot->advance_values(hot->self, state->t, hot->h, hot->u_from, hot->y_to, values, &result);
+  state->are_inputs_same[hot->unit] = true;
+  state->are_outputs_same[hot->unit] = values->are_outputs_same;
+  if (values->refused != YOKE_NOT_FOUND) {
+    const yoke_system_unit* su = &system->units[hot->unit];
+    const size_t variable = values->inputs[values->refused].variable;
+    values->refused = YOKE_NOT_FOUND;
+    yoke__os_float_mode_keep(mode);
+    return yoke__master_fail_unit(failure, system, hot->unit, status, state->t,
+                                  "the value that came for '%s' was refused",
+                                  su->unit.info->variables[variable].name);
+  }
+  double sum = yoke__os_float_oddity();
+  for (size_t i = 0; i < hot->n_y; i++) {
+    sum += hot->y_to[i] * 0;
+  }
+  const bool is_usual =
+      sum == 0 && status >= 0 && result.flags == 0 && result.t_reached >= state->t + hot->h;
+  return is_usual ? YOKE_OK : look_closer(system, state, hot, mode, status, &result, failure);
+}
+
 static YOKE_INLINE yoke_status advance_plain(const yoke_system* system, yoke_state* state,
                                              const yoke_hot* hot, yoke_failure* failure) {
   const double t = state->t;
@@ -677,9 +738,10 @@ static YOKE_INLINE yoke_status advance_plain(const yoke_system* system, yoke_sta
 static YOKE_INLINE yoke_status advance_hot(const yoke_system* system, yoke_state* state,
                                            const yoke_hot* hot, uint64_t mode,
                                            yoke_failure* failure) {
-  return hot->advance != NULL ? advance_whole(system, state, hot, mode, failure)
-         : hot->step != NULL  ? advance_plain(system, state, hot, failure)
-                              : yoke__master_advance(system, state, hot->unit, failure);
+  return hot->advance != NULL          ? advance_whole(system, state, hot, mode, failure)
+         : hot->advance_values != NULL ? advance_values(system, state, hot, mode, failure)
+         : hot->step != NULL           ? advance_plain(system, state, hot, failure)
+                                       : yoke__master_advance(system, state, hot->unit, failure);
 }
 
 // The same in a paced run: every unit is timed, some are left out.

@@ -61,6 +61,14 @@ typedef struct yoke_through {
 extern const char* const yoke__through_kind_words[];  // "zero", "known", "unknown"
 extern const char* const yoke__through_how_words[];   // for people
 
+// How much of the units' outputs is read, each more than the one before (system_reading.c, master_reading.c).
+typedef enum yoke_reading {
+  YOKE_READ_USED,      // what connections, methods, bonds, limits and judged signals need
+  YOKE_READ_RECORDED,  // what is recorded, too
+  YOKE_READ_ALL,
+  YOKE_N_READINGS,
+} yoke_reading;
+
 // One number of D that the file gives: local indices of output and input.
 typedef struct yoke_system_gain {
   size_t y, u;
@@ -100,7 +108,9 @@ typedef struct yoke_system_unit {
   size_t first_inflow, n_inflows;  // and that feed it, in inflows
   const size_t* integrals;         // outputs of which it gives the integral over each of its steps
   size_t n_integrals;
-  yoke_system_typed* typed_outputs;
+  yoke_system_typed* typed_outputs;      // what is used first, then what is recorded, then the rest
+  size_t n_typed_read[YOKE_N_READINGS];  // so many of them are read
+  const bool* is_read[YOKE_READ_ALL];    // per variable: a real output that is used, or recorded
   yoke_system_typed* typed_inputs;
   size_t n_typed_outputs, n_typed_inputs;
   size_t image, image_size;  // where its saved state lies
@@ -258,7 +268,7 @@ typedef struct yoke_move {
   size_t from, to;  // indices into Y/U, or bytes into V/W
   size_t n;         // bytes, or numbers
   double gain, offset;
-  size_t unit;                 // the receiving one
+  size_t from_unit, unit;      // the giving and the receiving one
   const int64_t* values_from;  // of the items of an enumeration that gives: NULL: their index
   const int64_t* values_to;    // of one that receives
   size_t n_values_to;
@@ -510,7 +520,8 @@ typedef struct yoke_system {
   int n_crew;     // of which these step together; each of the others has a unit of its own
   bool is_gs_order_given;
   bool has_slow_units;
-  bool is_exchange_plain;  // one intake of plain copies and samples in every slot, and nothing else
+  bool
+      is_exchange_plain;  // one intake of plain copies, moves and samples in every slot, and nothing else
   size_t n_record_plain;   // that many columns at the front are the front of Y
   bool is_input_recorded;  // some column is an input
 } yoke_system;
@@ -598,6 +609,8 @@ yoke_status yoke__system_check_trust(yoke_system* system);   // system_trust.c: 
 yoke_status yoke__system_list_limits(yoke_system* system);   // system_limits.c: those of `quality`
 // Asserts that every index lies inside of what it points into; always YOKE_OK.
 yoke_status yoke__system_lay_safe(yoke_system* system);  // system_safe.c
+// Which outputs anybody reads, once everything that may read them is there.
+yoke_status yoke__system_list_reading(yoke_system* system);  // system_reading.c
 // Whether the system can be paced by the clock; a message says why not.
 yoke_status yoke__system_check_pace(const yoke_system* system, const yoke_sink* sink);
 // A unit that is to have a thread of its own and, by the clock, cannot; NULL: there is none. why: what stands in the way.

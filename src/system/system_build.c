@@ -73,11 +73,11 @@ void yoke__system_destroy(yoke_system** handle) {
 yoke_status yoke__system_build_lent(yoke_scenario* scenario, const yoke_registry* registry,
                                     yoke_messages* messages, yoke_system** out) {
   static const stage stages[] = {
-      yoke__system_make_units,   yoke__system_wire,        yoke__system_order,
-      yoke__system_weigh_bonds,  yoke__system_schedule,    yoke__system_report_idle,
-      yoke__system_lay_ledger,   yoke__system_lay_record,  yoke__system_list_signals,
-      yoke__system_list_limits,  yoke__system_check_trust, yoke__system_lay_safe,
-      yoke__system_check_layout,
+      yoke__system_make_units,   yoke__system_wire,         yoke__system_order,
+      yoke__system_weigh_bonds,  yoke__system_schedule,     yoke__system_report_idle,
+      yoke__system_lay_ledger,   yoke__system_lay_record,   yoke__system_list_signals,
+      yoke__system_list_limits,  yoke__system_check_trust,  yoke__system_lay_safe,
+      yoke__system_list_reading, yoke__system_check_layout,
   };
   *out = NULL;
   yoke_system* system = calloc(1, sizeof *system);

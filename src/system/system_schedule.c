@@ -273,8 +273,11 @@ static yoke_move make_move(const yoke_system* system, const yoke_system_link* li
   const yoke_variable* source = &from->unit.info->variables[link->from_variable];
   const yoke_variable* sink = &to->unit.info->variables[link->to_variable];
   const bool is_dense_sink = sink->type == YOKE_REAL && sink->causality == YOKE_INPUT;
-  yoke_move move = {
-      .n = link->n, .gain = link->gain, .offset = link->offset, .unit = link->to_unit};
+  yoke_move move = {.n = link->n,
+                    .gain = link->gain,
+                    .offset = link->offset,
+                    .from_unit = link->from_unit,
+                    .unit = link->to_unit};
   if (source->type == YOKE_REAL) {
     move.kind = YOKE_MOVE_REAL_TO_TYPED;
     move.from = from->y + from->unit.dense[link->from_variable];
@@ -390,7 +393,7 @@ static yoke_status lay_exchange(yoke_system* system) {
   if (status >= 0 && system->n_intakes == 1) {
     const yoke_intake* only = &system->intakes[0];
     system->is_exchange_plain = system->n_shared_intakes == 1 && only->every == 1 &&
-                                only->n_taps == 0 && only->n_moves == 0 && system->n_refresh == 0 &&
+                                only->n_taps == 0 && system->n_refresh == 0 &&
                                 system->n_flows == 0 && system->n_sources == 0 &&
                                 !has_special_group(system);
   }

@@ -256,7 +256,9 @@ static void keep_totals(const companion_job* job, const yoke_system* system,
 
 static void run_system(const companion_job* job, yoke_system* system, yoke_messages* messages) {
   yoke_state* state = NULL;
-  const yoke_status status = yoke__master_create(system, messages, &state);
+  yoke_status status = yoke__master_create(system, messages, &state);
+  // nothing is recorded: judged signals are all that is looked at
+  status = status < 0 ? status : yoke__master_set_reading(system, state, YOKE_READ_USED);
   double* rows = calloc(2 * job->plan->n + 1, sizeof *rows);
   if (status < 0 || rows == NULL) {
     refuse(job->result, messages, status < 0 ? status : YOKE_NO_MEMORY);

@@ -3,6 +3,7 @@
 //   unit_fmu.c      opens the file, fills the table of operations, creates and closes instances, state images
 //   fmu_layout.c    description -> variables as the rest of the library sees them
 //   fmu_batch.c     variables beside the real inputs and outputs, fetched together by type
+//   fmu_choose.c    those of the real outputs that somebody reads
 //   fmu_log.c       messages of the binary, kept until somebody asks
 //   fmu_guard.c     the floating-point mode is the caller's
 //   fmu_version2.c  calls of FMI 2.0             fmu_version3.c  calls of FMI 3.0
@@ -48,12 +49,23 @@ typedef struct fmu_file {
   size_t n_structure;
 } fmu_file;
 
+// Single numbers of the types that nearly all FMUs have go the shortest way to and from the binary.
+typedef enum fmu_way {
+  FMU_ANY_WAY,
+  FMU_INTEGER2,
+  FMU_BOOLEAN2,
+  FMU_INT32,
+  FMU_BOOLEAN3,
+  FMU_TEXTS,
+} fmu_way;
+
 // The FMI side of a yoke variable (same index as in info.variables).
 typedef struct fmu_slot {
   uint32_t variable;  // index in the description
   uint32_t n;         // elements
   uint32_t reference;
   uint8_t type;           // yoke_fmi_type
+  uint8_t way;            // fmu_way
   const int64_t* values;  // enumeration: values of the items, in the order of yoke_variable.items
   size_t n_values;
 } fmu_slot;
@@ -167,6 +179,7 @@ typedef struct fmu_near {
   fmi2GetRealTYPE* get_real;
   const uint32_t *inputs, *outputs;  // in `refs` if they fit
   size_t n_inputs, n_outputs;
+  double* to;  // where outputs go first if they are a part of all; else NULL
   uint32_t refs[2 * FMU_NEAR_REFS];
 } fmu_near;
 
@@ -176,6 +189,7 @@ struct fmu {
   void* instance;    // fmi2Component, fmi3Instance
   double t_end;      // where the last step was asked to end
   int no_set_prior;  // noSetFMUStatePriorToCurrentPoint: nobody rolls back
+  bool is_set_late;  // inputs may have to wait for an event
   fmu_phase phase;
   fmu_near near;
   const yoke_fmi2* f2;  // of the binary, according to the version
@@ -202,10 +216,12 @@ struct fmu {
   unsigned char* kept;
   size_t kept_size;  // 0: there is none
   fmi2CallbackFunctions callbacks2;
-  char resources[4200];         // path or URI
-  struct fmu_events* events;    // FMI 3.0: room for values, event mode, clocks
-  struct fmu_solver* solver;    // fmu_me.c
-  struct fmu_given* given;      // start values of real inputs that somebody gave
+  char resources[4200];        // path or URI
+  struct fmu_events* events;   // FMI 3.0: room for values, event mode, clocks
+  struct fmu_solver* solver;   // fmu_me.c
+  struct fmu_given* given;     // start values of real inputs that somebody gave
+  const fmu_dense* outputs;    // real outputs that somebody reads; at the start those of the layout
+  struct fmu_choice* choices;  // fmu_choose.c
   struct fmu_batches* batches;  // fmu_batch.c
   struct fmu_trial* trial;      // fmu_trial.c; NULL: there are no trial steps
   fmu_linear* linear;           // fmu_linear.c; NULL: there is no linear model
@@ -231,6 +247,8 @@ yoke_solver_method yoke__fmu_solver_method(const char* word, size_t n);
 int64_t yoke__fmu_find_item(const fmu_slot* slot, int64_t value);
 // A real variable that may change at any time, not at events only.
 bool yoke__fmu_is_continuous(const fmu* f, size_t variable);
+// Bytes of a text of n bytes that fit.
+size_t yoke__fmu_fitting(const fmu* f, const char* text, size_t n, size_t room);
 // Numbers of a dense vector in the order in which the binary gets them, and back (only if there is an index).
 void yoke__fmu_gather(const fmu_dense* dense, const double numbers[]);
 void yoke__fmu_scatter(const fmu_dense* dense, double numbers[]);
@@ -238,6 +256,11 @@ void yoke__fmu_scatter(const fmu_dense* dense, double numbers[]);
 // --- fmu_batch.c
 yoke_status yoke__fmu_get_values(const void* self, const yoke_value_place places[], size_t n,
                                  void* base);
+yoke_status yoke__fmu_advance_values(void* self, double t, double h, const double u[], double y[],
+                                     yoke_step_values* values, yoke_step_result* result);
+
+// --- fmu_choose.c
+yoke_status yoke__fmu_choose_outputs(void* self, const bool is_read[]);
 
 // --- fmu_linear.c
 // Does the description of a co-simulation FMU list states with their derivatives, all of it continuous scalars?
@@ -261,7 +284,10 @@ size_t yoke__fmu_log_categories(const yoke_fmi_description* d,
 // --- unit_fmu.c
 // The outcome of a call: code 0 ok, 1 warning, 2 discard, 3 error, 4 fatal (5 pending: FMI 2.0). Sets message and phase
 // on failure; `call` is the function's name.
-yoke_status yoke__fmu_check(fmu* f, int code, const char* call);
+yoke_status yoke__fmu_judge(fmu* f, int code, const char* call);
+static inline yoke_status yoke__fmu_check(fmu* f, int code, const char* call) {
+  return code == 0 ? YOKE_OK : yoke__fmu_judge(f, code, call);
+}
 // The outcome of a function of the binary that is called with these arguments.
 #define FMU_CALL2(f, function, ...)                                                                \
   yoke__fmu_check((f), (int)(f)->f2->function(__VA_ARGS__), "fmi2" #function)
@@ -298,6 +324,9 @@ void yoke__fmu_fill_cs3(const fmu_file* file, yoke_unit_ops* ops);
 void yoke__fmu_fill_me(const fmu_file* file, yoke_unit_ops* ops);
 // Called at the end of create and at close, if the unit needs more of its own.
 void yoke__fmu_open_cs2(fmu* f);
+// f->outputs are others now.
+void yoke__fmu_near_outputs2(fmu* f);
+void yoke__fmu_near_outputs3(fmu* f);
 yoke_status yoke__fmu_open_cs3(fmu* f, const yoke_sink* sink);
 void yoke__fmu_close_cs3(fmu* f);
 void yoke__fmu_fill_se(yoke_unit_ops* ops);

@@ -27,9 +27,7 @@ static yoke_status get_outputs(const void* self, double y[], size_t n_y) {
   if (n_y == 0) {
     return YOKE_OK;
   }
-  const fmi2Status status =
-      f->f2->GetReal(f->instance, f->layout.outputs.refs, f->layout.outputs.n_refs, y);
-  return status == fmi2OK ? YOKE_OK : yoke__fmu_check(f, (int)status, "fmi2GetReal");
+  return f->version->get_reals(f, f->outputs, y);
 }
 
 // All derivatives of one order. The values of the inputs were set just before.
@@ -141,8 +139,12 @@ static yoke_status advance(void* self, double t, double h, const double u[], dou
       YOKE_TRY(yoke__fmu_judge_cs2(f, t, status, result));
     }
     call = "fmi2GetReal";
+    double* to = near->to == NULL ? y : near->to;
     status = near->n_outputs == 0 ? fmi2OK
-                                  : near->get_real(f->instance, near->outputs, near->n_outputs, y);
+                                  : near->get_real(f->instance, near->outputs, near->n_outputs, to);
+    if (near->to != NULL) {
+      yoke__fmu_scatter(f->outputs, y);
+    }
   }
   if (status <= fmi2Warning) {
     return YOKE_OK;
@@ -160,14 +162,20 @@ static const uint32_t* bring_near(const fmu_dense* dense, uint32_t room[]) {
   return room;
 }
 
+void yoke__fmu_near_outputs2(fmu* f) {
+  f->near.n_outputs = f->outputs->n_refs;
+  f->near.outputs = bring_near(f->outputs, f->near.refs + FMU_NEAR_REFS);
+  f->near.to = f->outputs->index == NULL ? NULL : f->outputs->numbers;
+}
+
 void yoke__fmu_open_cs2(fmu* f) {
+  f->outputs = &f->layout.outputs;
   f->near.set_real = f->f2->SetReal;
   f->near.get_real = f->f2->GetReal;
   f->near.do_step = f->f2->DoStep;
   f->near.n_inputs = f->layout.inputs.n_refs;
-  f->near.n_outputs = f->layout.outputs.n_refs;
   f->near.inputs = bring_near(&f->layout.inputs, f->near.refs);
-  f->near.outputs = bring_near(&f->layout.outputs, f->near.refs + FMU_NEAR_REFS);
+  yoke__fmu_near_outputs2(f);
 }
 
 void yoke__fmu_fill_cs2(const fmu_file* file, yoke_unit_ops* ops) {

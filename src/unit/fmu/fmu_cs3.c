@@ -129,7 +129,7 @@ static yoke_status set_inputs(void* self, const double u[], size_t n_u) {
 
 static yoke_status get_outputs(const void* self, double y[], size_t n_y) {
   fmu* f = yoke__fmu_of(self);
-  return n_y == 0 ? YOKE_OK : f->version->get_reals(f, &f->layout.outputs, y);
+  return n_y == 0 ? YOKE_OK : f->version->get_reals(f, f->outputs, y);
 }
 
 // Anything but a plain success. A binary that returns early although it was not allowed to is called again.
@@ -180,7 +180,7 @@ static yoke_status advance(void* self, double t, double h, const double u[], dou
   if (yoke__fmu_is_dead(f, result)) {
     return YOKE_UNIT_FAILED;
   }
-  if (near->has_single) {
+  if (near->is_wide) {
     return advance_wide(f, t, h, u, y, result);
   }
   const char* call = "fmi3SetFloat64";
@@ -213,19 +213,25 @@ static const uint32_t* bring_near(const fmu_dense* dense, uint32_t room[]) {
   return room;
 }
 
+void yoke__fmu_near_outputs3(fmu* f) {
+  const fmu_dense* out = f->outputs;
+  fmu_near3* near = &f->events->near;
+  near->n_outputs = out->n_refs;
+  near->n_y = out->n;
+  near->is_wide = f->layout.inputs.n_refs32 > 0 || out->n_refs32 > 0 || out->index != NULL;
+  near->outputs = bring_near(out, near->refs + FMU_NEAR_REFS);
+}
+
 static void open_near(fmu* f) {
-  const fmu_dense *in = &f->layout.inputs, *out = &f->layout.outputs;
+  const fmu_dense* in = &f->layout.inputs;
   fmu_near3* near = &f->events->near;
   near->set_real = f->f3->SetFloat64;
   near->do_step = f->f3->DoStep;
   near->get_real = f->f3->GetFloat64;
   near->n_inputs = in->n_refs;
   near->n_u = in->n;
-  near->n_outputs = out->n_refs;
-  near->n_y = out->n;
-  near->has_single = in->n_refs32 > 0 || out->n_refs32 > 0;
   near->inputs = bring_near(in, near->refs);
-  near->outputs = bring_near(out, near->refs + FMU_NEAR_REFS);
+  yoke__fmu_near_outputs3(f);
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -281,7 +287,7 @@ yoke_status yoke__fmu_events_get_outputs(const void* self, double y[], size_t n_
   if (f->phase != FMU_RUNNING) {
     return f->version->get_reals(f, &f->layout.outputs, y);
   }
-  YOKE_TRY(blame_event_mode(f, f->version->get_reals(f, &e->plain, y)));
+  YOKE_TRY(blame_event_mode(f, f->version->get_reals(f, e->plain_read, y)));
   for (size_t i = 0; i < e->n_real_outputs; i++) {
     const size_t at = e->real_outputs[i].at;
     memcpy(y + at, e->y + at, e->real_outputs[i].size);
@@ -421,6 +427,8 @@ void yoke__fmu_fill_cs3(const fmu_file* file, yoke_unit_ops* ops) {
 }
 
 yoke_status yoke__fmu_open_cs3(fmu* f, const yoke_sink* sink) {
+  f->outputs = &f->layout.outputs;
+  f->is_set_late = f->events->is_used;
   open_near(f);
   return f->events->is_used ? yoke__fmu_events_open(f, sink) : YOKE_OK;
 }

@@ -76,6 +76,7 @@ static yoke_status lay_parts(fmu* f) {
   if (e->plain.n + e->plain.n32 == f->layout.n_y) {
     e->plain = f->layout.outputs;
   }
+  e->plain_read = &e->plain;
   return YOKE_OK;
 }
 

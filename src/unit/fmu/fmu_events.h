@@ -64,7 +64,7 @@ typedef struct fmu_near3 {
   fmi3GetFloat64TYPE* get_real;
   const uint32_t *inputs, *outputs;  // in `refs` if they fit
   size_t n_inputs, n_u, n_outputs, n_y;
-  bool has_single;  // Float32 is among them: not so near
+  bool is_wide;  // Float32 is among them, or a part of the outputs is read: not so near
   uint32_t refs[2 * FMU_NEAR_REFS];
 } fmu_near3;
 
@@ -77,6 +77,7 @@ typedef struct fmu_events {
   fmu_live* live;
   fmu_dense continuous, discrete;  // real inputs without clocks
   fmu_dense plain;                 // real outputs without clocks
+  const fmu_dense* plain_read;     // those of them that somebody reads
   double *u, *y;                   // dense vectors as last given, as last read
   fmu_clock* clocks;
   fmu_tick* ticks;

@@ -199,6 +199,17 @@ static void lay_start(const yoke_fmi_variable* from, yoke_variable* to) {
   }
 }
 
+static fmu_way way_of(const yoke_fmi_description* d, const yoke_fmi_variable* v, size_t n) {
+  const bool is_new = d->version == 3;
+  if (v->type == YOKE_FMI_STRING) {
+    return FMU_TEXTS;
+  }
+  return n != 1                        ? FMU_ANY_WAY
+         : v->type == YOKE_FMI_INT32   ? (is_new ? FMU_INT32 : FMU_INTEGER2)
+         : v->type == YOKE_FMI_BOOLEAN ? (is_new ? FMU_BOOLEAN3 : FMU_BOOLEAN2)
+                                       : FMU_ANY_WAY;
+}
+
 static yoke_status lay_variable(const yoke_fmi_description* d, size_t index,
                                 const yoke_unit_args* args, yoke_arena* arena, yoke_variable* to,
                                 fmu_slot* slot, const yoke_sink* sink) {
@@ -208,7 +219,8 @@ static yoke_status lay_variable(const yoke_fmi_description* d, size_t index,
   *slot = (fmu_slot){.variable = (uint32_t)index,
                      .n = (uint32_t)(n_rows * n_cols),
                      .reference = from->reference,
-                     .type = from->type};
+                     .type = from->type,
+                     .way = (uint8_t)way_of(d, from, n_rows * n_cols)};
   *to = (yoke_variable){.name = from->name,
                         .dim = from->unit,
                         .text = from->description,

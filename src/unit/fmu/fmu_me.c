@@ -84,7 +84,7 @@ static yoke_status set_input_derivatives(void* self, int order, const double du[
 
 static yoke_status get_outputs(const void* self, double y[], size_t n_y) {
   fmu* f = yoke__fmu_of(self);
-  return n_y == 0 ? YOKE_OK : f->version->get_reals(f, &f->layout.outputs, y);
+  return n_y == 0 ? YOKE_OK : f->version->get_reals(f, f->outputs, y);
 }
 
 // one variable while the FMU runs
@@ -256,6 +256,7 @@ static yoke_status step(void* self, double t, double h, yoke_step_result* result
 // the table
 
 yoke_status yoke__fmu_open_me(fmu* f, const yoke_sink* sink) {
+  f->outputs = &f->layout.outputs;
   f->solver = yoke__arena_take(&f->arena, sizeof *f->solver);
   yoke_status status = f->solver == NULL ? YOKE_NO_MEMORY : yoke__fmu_me_lay_out(f, sink);
   if (status >= 0 && f->solver->cvode != NULL) {

@@ -405,6 +405,7 @@ void yoke__fmu_fill_trial(fmu_file* file) {
   ops->set_input_derivatives = ops->set_input_derivatives == NULL ? NULL : set_input_derivatives;
   ops->step = step;
   ops->advance = ops->advance == NULL ? NULL : advance;
+  ops->advance_values = NULL;  // each set goes through the trial
   ops->refresh = refresh;
   ops->save = save;
   ops->serialise = ops->serialise == NULL ? NULL : serialise;

@@ -206,7 +206,13 @@ static yoke_status get_reals(fmu* f, const fmu_dense* dense, double numbers[]) {
   if (dense->n_refs == 0) {
     return YOKE_OK;
   }
-  return FMU_CALL2(f, GetReal, f->instance, dense->refs, dense->n_refs, numbers);
+  const fmi2Status status = f->f2->GetReal(f->instance, dense->refs, dense->n_refs,
+                                           dense->index == NULL ? numbers : dense->numbers);
+  if (status > fmi2Warning) {
+    return yoke__fmu_check(f, (int)status, "fmi2GetReal");
+  }
+  yoke__fmu_scatter(dense, numbers);
+  return YOKE_OK;
 }
 
 // ---------------------------------------------------------------------------------------------------------

@@ -212,18 +212,6 @@ static yoke_status send_texts(fmu* f, const fmu_slot* slot, const yoke_variable*
   return FMU_CALL3(f, SetString, f->instance, &slot->reference, 1, texts, slot->n);
 }
 
-// bytes of a text that fit; a character of several bytes is never cut in two
-static size_t fitting(const char* text, size_t n, size_t room) {
-  if (n <= room) {
-    return n;
-  }
-  size_t kept = room;
-  while (kept > 0 && ((unsigned char)text[kept] & 0xC0u) == 0x80u) {
-    kept--;
-  }
-  return kept;
-}
-
 static yoke_status fetch_texts(fmu* f, const fmu_slot* slot, const yoke_variable* v,
                                void* storage) {
   fmi3String* texts = f->events->room;
@@ -232,7 +220,7 @@ static yoke_status fetch_texts(fmu* f, const fmu_slot* slot, const yoke_variable
   for (size_t i = 0; i < slot->n; i++) {
     char* to = (char*)storage + i * v->max_size;
     const char* text = texts[i] == NULL ? "" : texts[i];
-    const size_t n = strlen(text), n_kept = fitting(text, n, v->max_size - 1);
+    const size_t n = strlen(text), n_kept = yoke__fmu_fitting(f, text, n, v->max_size - 1);
     f->n_cut += n_kept < n;
     memcpy(to, text, n_kept);
     memset(to + n_kept, 0, v->max_size - n_kept);
@@ -335,14 +323,15 @@ yoke_status yoke__fmu3_fetch(fmu* f, const fmu_slot* slot, const yoke_variable* 
 }
 
 static yoke_status set(fmu* f, const fmu_slot* slot, const yoke_variable* v, const void* storage) {
+  if (!f->events->is_used) {
+    return yoke__fmu3_send(f, slot, v, storage);
+  }
   yoke_status status = check_value(f, slot, v, storage);
   if (status < 0) {
     return status;
   }
-  if (f->events->is_used && yoke__fmu_events_keep(f, slot, storage, &status)) {
-    return status;
-  }
-  return yoke__fmu3_send(f, slot, v, storage);
+  return yoke__fmu_events_keep(f, slot, storage, &status) ? status
+                                                          : yoke__fmu3_send(f, slot, v, storage);
 }
 
 static yoke_status get(fmu* f, const fmu_slot* slot, const yoke_variable* v, void* storage) {

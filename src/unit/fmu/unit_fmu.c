@@ -28,7 +28,7 @@ typedef struct fmu_image {
 // ---------------------------------------------------------------------------------------------------------
 // outcomes of calls
 
-yoke_status yoke__fmu_check(fmu* f, int code, const char* call) {
+yoke_status yoke__fmu_judge(fmu* f, int code, const char* call) {
   static const char* const words[] = {"ok", "warning", "discard", "error", "fatal", "pending"};
   if (code == 0 || code == 1) {
     return YOKE_OK;
@@ -633,6 +633,7 @@ static void fill_ops(fmu_file* file) {
       .set = set,
       .get = get,
       .get_values = yoke__fmu_get_values,
+      .choose_outputs = yoke__fmu_choose_outputs,
       .enter_init = yoke__fmu_enter_init,
       .exit_init = yoke__fmu_exit_init,
       .reason = reason,
@@ -664,6 +665,7 @@ static void fill_ops(fmu_file* file) {
   } else {
     yoke__fmu_fill_cs2(file, &file->ops);
   }
+  file->ops.advance_values = file->ops.advance == NULL ? NULL : yoke__fmu_advance_values;
   yoke__fmu_fill_trial(file);
   yoke__fmu_guard_ops(file);
 }
