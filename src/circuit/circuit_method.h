@@ -41,7 +41,8 @@ typedef struct yoke_method_plan {
 // YOKE_BAD_ARG for the explicit methods of `ode` and steps that are not positive.
 yoke_status yoke__method_plan_make(yoke_circuit_method method, yoke_circuit_startup startup,
                                    double h, yoke_method_plan* plan);
-// BDF coefficients beta_0 .. beta_order of a grid with points t_{k+1-j} = t_{k+1} - s[j] h, s[0] = 0 (specification 2.3).
+// BDF coefficients beta_0 .. beta_order of a grid with points t_{k+1-j} = t_{k+1} - s[j] h, s[0] = 0:
+// h xdot_{k+1} = -sum of beta_j x_{k+1-j}, exact for polynomials up to the order.
 yoke_status yoke__method_bdf(int order, const double s[], double beta[]);
 
 #endif

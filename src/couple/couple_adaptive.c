@@ -16,7 +16,8 @@
 // where a sample enters it and where one leaves it, `input` is asked at the receiving unit. With exchange: fresh what leaves is
 // taken at the first call of an exchange, what enters when it is due; the regressor and the displacement are outputs that are
 // looked at. Missing and late samples are told by YOKE_COUPLING_AGES.
-// Source: HINF specification 11; the arithmetic is in couple_adaptive_signal.c.
+// The arithmetic is in couple_adaptive_signal.c. Source: W. Chen, licentiate thesis, Chalmers 2019, paper IV. Page:
+// docs/couple_adaptive.md.
 #include "couple/couple_adaptive.h"
 
 #include <float.h>

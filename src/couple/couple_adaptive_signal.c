@@ -15,7 +15,8 @@
 // the model, and nothing is learnt from it. In the second half of BRIDGE exchanges w goes back to 0: then the last sample is held.
 //
 // Invariant: rings are read and written at k - nd - 2 BRIDGE .. k + nd + 1 only.
-// Source: HINF specification 11.3, 11.4 and pitfall 12.
+// Source: W. Chen, licentiate thesis, Chalmers 2019, paper IV, for prediction and line; D, w and the limits are ours:
+// docs/couple_adaptive.md.
 #include "couple/couple_adaptive_signal.h"
 
 #include <math.h>

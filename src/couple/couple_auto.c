@@ -11,7 +11,7 @@
 // what is held there leaves an error that a weakly damped system never forgets.
 //
 // Where a loop grows in spite of that (YOKE_RESET_GROWTH), all its signals are held for 20 exchanges, then 40, 80, ...
-// Source: prediction specification, sections 4 (R5), 5 (fallback) and 6; the rule and its constants: docs/couple_auto.md.
+// Own design. Page: docs/couple_auto.md, "Rule" and "Fallback".
 #include "couple/couple_auto.h"
 
 #include <math.h>

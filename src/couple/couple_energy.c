@@ -5,7 +5,7 @@
 //
 // The action inside the energy balance is the one its unit delivered (the probes), never the corrected one: otherwise
 // the correction would hide itself. With corr = 0 the input is that of `hold`, bit by bit.
-// Source: cosimulation specification 10.1, 10.3. Assumes explicit Jacobi, explicit solvers and rho below about 0.2.
+// Source: energy_correction.h. Page: docs/couple_energy.md. Assumes explicit Jacobi, explicit solvers and rho below about 0.2.
 #include "couple/couple_energy.h"
 
 #include <float.h>

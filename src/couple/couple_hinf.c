@@ -8,7 +8,7 @@
 // The element makes up for what hold, smoother and delay take from the signal; it comes from a file, or is designed here for the
 // times at hand. Both filters start at rest at the first value. An instant is one step of a filter, however often it is asked.
 // A lead amplifies noise: the fourth difference of what is sent tells how noisy a signal is, robustly against jumps.
-// Source: HINF specification 6 and 8.
+// Source: W. Chen, licentiate thesis, Chalmers 2019, paper III. Page: docs/couple_hinf.md.
 #include "couple/couple_hinf.h"
 
 #include <math.h>

@@ -8,7 +8,8 @@
 // that the unit saw: the N values it held during its calls, (e_k + (N-1)/(2N) (e_{k+1} - e_k)) H, or the ramp itself if it
 // takes derivatives. With d = D/H and a = (N-1)/(2N) errors die out as z^2 - (1 - a kappa) z + (1 - a) kappa = 0: inside
 // the unit circle for N >= 2 and 0 < kappa <= 1; kappa = 0 keeps the error (z = 1).
-// Source: H-infinity specification 11.3, whose idea of a nearly energy-preserving window is realised here by the sum D.
+// Source: W. Chen, licentiate thesis, Chalmers 2019, paper IV, for the idea to keep the integral over a window; it prints
+// no formula, the sum D is ours. Page: docs/couple_interpolate.md, "Equation".
 // Assumes explicit Jacobi, equal intervals.
 #include "couple/couple_interpolate.h"
 

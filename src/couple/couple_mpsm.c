@@ -9,7 +9,8 @@
 // Jacobians that the units provide need no learning and are used from the first step on.
 // Inputs of a unit are the signals that the method serves, then what comes from outside the cluster: that is not ours to
 // choose, but the models must know it. The same machine with another last step is `mbcorr` (couple_mpsm_mbcorr.h).
-// Source: mpsm specification 2 to 8, after S. Genser, thesis, Graz 2020.
+// Source: S. Genser, Model-based Pre-Step Stabilization Method for Non-Iterative Co-Simulation, thesis, Graz 2020, chapter 2.
+// Page: docs/couple_mpsm.md.
 // Assumes explicit Jacobi, one exchange interval, units without memory of the exchange grid.
 #include "couple/couple_mpsm.h"
 

@@ -1,9 +1,9 @@
 // Guard of model-based coupling: does the coupling error grow?
 //
-// The quality measure (21) divides by the range of the outputs so far. In a divergence the range
-// grows with the error, and after one it stays large: the measure looks good when the coupling is
-// not. The guard looks at the coupling error eps = L y + g - u alone, over windows of W exchange
-// points, as means over the signals of log ratios, so that neither units nor ranges enter:
+// The error of the models, e_glob, divides by the range of the outputs so far. In a divergence the
+// range grows with the error, and after one it stays large: the measure looks good when the
+// coupling is not. The guard looks at the coupling error eps = L y + g - u alone, over windows of W
+// exchange points, as means over the signals of log ratios, so that neither units nor ranges enter:
 //
 //   growth   mean_i log(rms_j eps_i / rms_{j-1} eps_i)
 //   rise     mean_i log(rms_j eps_i / normal_i)       normal: largest rms outside growth, alarms;

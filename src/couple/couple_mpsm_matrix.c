@@ -6,7 +6,7 @@
 // elements of 1 beside elements of 1e9 although its eigenvalues are mild. Scaling and squaring
 // pays for the norm: each doubling costs a product and a bit of accuracy. A diagonal change of the
 // units of the signals (powers of two, hence exact) takes most of the norm away before.
-// Source: MPSM specification 2.1; balancing in linalg_scale.c.
+// Balancing in linalg_scale.c.
 #include "couple/couple_mpsm_matrix.h"
 
 #include <string.h>

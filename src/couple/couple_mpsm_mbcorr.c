@@ -4,8 +4,10 @@
 //
 // The nearly energy-preserving coupling element, fed with outputs that the error differential
 // equation has corrected: it keeps the integral of the estimated monolithic signal and lags behind
-// it. Source: MPSM specification 8, after Haid and others (2018); one of several formulas that fit
-// what is published, so a comparison with it is a comparison with this formula.
+// it. Source: T. Haid, G. Stettinger, D. Watzenig, M. Benedikt, A model-based corrector approach for
+// explicit co-simulation using subspace identification (2018), for the method; this is one of several
+// formulas that fit what is published, so a comparison with it is a comparison with this formula.
+// Page: docs/couple_mpsm.md, "Other methods".
 #include "couple/couple_mpsm_mbcorr.h"
 
 #include "base/base_check.h"

@@ -1,8 +1,8 @@
 // Models of the units of a cluster: identified by least squares or by subspaces, or provided by the units.
 //
 // Provided ones come as x' = A x + B u, y = C x + D u and become Jy = C A C+ and so on; with more states than outputs
-// that is a surrogate, which is told, and it is refused if it grows when it is coupled. Source: mpsm specification 5, 6.2,
-// 7.
+// that is a surrogate, which is reported, and it is refused if it grows when it is coupled. Source: S. Genser, thesis,
+// Graz 2020, sections 2.1 and 2.3. Page: docs/couple_mpsm.md, "Where the models come from".
 #include "couple/couple_mpsm_models.h"
 
 #include <math.h>

@@ -5,10 +5,10 @@
 //   e_glob >= th_modified                      model without step 3
 //   else                                       model
 //   weight in the switch phase (and after a fallback, if wanted):
-//   (tanh(-5 + 10 (t - t_start) / t_switch) + 1) / 2                                           (22)
+//   (tanh(-5 + 10 (t - t_start) / t_switch) + 1) / 2
 //
 // One bad unit switches the whole cluster, because steps 1 and 2 mix all of them.
-// Source: MPSM specification 6.1 to 6.5.
+// Source: S. Genser, thesis, Graz 2020, section 2.4; the guard is ours (docs/couple_mpsm_guard.md).
 #include "couple/couple_mpsm_phase.h"
 
 #include <math.h>

@@ -47,7 +47,7 @@ typedef struct yoke_mpsm_evidence {
   bool has_model;    // every unit has one, and assembling did not fail for another reason than rank
   bool is_finite;    // models, samples and predicted inputs
   double condition;  // of I - C~
-  double e_glob;     // quality (21); NaN counts as bad
+  double e_glob;     // of the models (identify_quality.h); NaN counts as bad
   bool is_guarded;   // the guard wants signals
 } yoke_mpsm_evidence;
 
@@ -71,7 +71,7 @@ typedef struct yoke_mpsm_course {
   int64_t n_fallbacks[YOKE_MPSM_N_REASONS];  // times a fallback began, by its reason
 } yoke_mpsm_course;
 
-// (22): weight of the model at a share (0 to 1) of the switch phase: (tanh(-5 + 10 share) + 1) / 2.
+// Weight of the model at a share (0 to 1) of the switch phase: (tanh(-5 + 10 share) + 1) / 2.
 double yoke__mpsm_switch(double share);
 // The decision at one exchange point.
 yoke_mpsm_decision yoke__mpsm_decide(const yoke_mpsm_rules* rules, yoke_mpsm_course* course,

@@ -1,14 +1,14 @@
 // Models of a cluster for model-based pre-step stabilisation: memory, interface Jacobians, and what
 // is computed from them before a step.
 //
-//   A~ = Jy + Ju L    B~ = Ju    C~ = Jd L    D~ = Jd    R = (I - C~)^-1    K = R A~            (7)
-//   step 1   P = A~ R,  Q = P D~ + B~                                                          (10)
-//   step 2   e^{KH},  drive of g: h phi1(KH) R Ju, h phi2(KH) R Ju, phi1(KH) R Jd              (11)
-//   step 3   Sy = e^{Jy H}, S0 = -Sy Jd, S1 = Sy Jd + h phi1(Jy H) Ju                           (6)
-//            ramp: phi_C + phi_D = h (h phi2(Jy H)) Ju + h phi1(Jy H) Jd                       (12)
+//   A~ = Jy + Ju L    B~ = Ju    C~ = Jd L    D~ = Jd    R = (I - C~)^-1    K = R A~
+//   step 1   P = A~ R,  Q = P D~ + B~
+//   step 2   e^{KH},  drive of g: h phi1(KH) R Ju, h phi2(KH) R Ju, phi1(KH) R Jd
+//   step 3   Sy = e^{Jy H}, S0 = -Sy Jd, S1 = Sy Jd + h phi1(Jy H) Ju
+//            ramp: phi_C + phi_D = h (h phi2(Jy H)) Ju + h phi1(Jy H) Jd
 //
 // with Sy, S0, S1 in place of Jy, Ju, Jd in discrete time. What the steps do with them is in
-// couple_mpsm_step.c. Source: MPSM specification 1 to 4.
+// couple_mpsm_step.c. Source: S. Genser, thesis, Graz 2020, sections 2.1 and 2.2.
 // Assumes a constant step and no algebraic loop through the units.
 #include "couple/couple_mpsm_predict.h"
 
@@ -301,7 +301,7 @@ static yoke_status invert_reach(yoke_mpsm* self, const yoke_mpsm_unit* unit) {
   return yoke__are_finite(n * m, inverse) ? YOKE_OK : YOKE_BAD_ARG;
 }
 
-// Discrete matrices of a unit (6), and what a ramp reaches (12), from continuous ones.
+// Sy, S0, S1 of a unit, and phi_C + phi_D, what a ramp reaches, from continuous matrices.
 static yoke_status discretise(yoke_mpsm* self, yoke_mpsm_unit* unit,
                               const yoke_jacobian_continuous* from) {
   const size_t n = unit->n, m = unit->m;
@@ -316,7 +316,7 @@ static yoke_status discretise(yoke_mpsm* self, yoke_mpsm_unit* unit,
   double* rest = work + n * n + 3 * n * m;
   YOKE_TRY(yoke__jacobian_phi_of(from, H, &phi, rest, self->pivots));
 
-  // (12): phi_C + phi_D
+  // phi_C + phi_D
   for (size_t i = 0; i < n * m; i++) {
     unit->reach[i] = phi.C[i] + phi.D[i];
   }

@@ -29,8 +29,8 @@ typedef enum yoke_mpsm_time {
 } yoke_mpsm_time;
 
 typedef enum yoke_mpsm_shape {
-  YOKE_MPSM_CONSTANT,  // held value, (14) and (17)
-  YOKE_MPSM_RAMP,      // from L y^k + g^k on, (13); continuous time only
+  YOKE_MPSM_CONSTANT,  // held value
+  YOKE_MPSM_RAMP,      // from L y^k + g^k on; continuous time only
 } yoke_mpsm_shape;
 
 // The coupling error between its samples in step 1, continuous time.
@@ -47,7 +47,7 @@ typedef struct yoke_mpsm_options {
   bool uses_ede;              // step 1; else y~ = y
   bool resets_ede;            // delta = 0 at the start of every step, else carried over
   yoke_mpsm_between between;  // continuous time
-  bool keeps_ramp_jump;       // refinement of (13): the ramp starts with a jump from u^k
+  bool keeps_ramp_jump;       // refinement of the ramp: it starts with a jump from u^k
   bool wants_mean;            // means of y~ over the step, for the model-based corrector
   bool is_levelled;           // a held input is the mean of the coupled signal over the step,
                               // not its end value; discrete time, without step 1
@@ -81,7 +81,7 @@ typedef struct yoke_mpsm_sample {
       inner;  // n_samples x p: outputs after each part, the last row is y; NULL: not known
 } yoke_mpsm_sample;
 
-// One unit. Matrices row by row. Discrete ones are those of (3) over one step H.
+// One unit. Matrices row by row. Discrete ones are y^{k+1} = Sy y^k + S0 u^k + S1 u^{k+1} over one step H.
 typedef struct yoke_mpsm_unit {
   size_t n, m;                    // outputs, inputs
   size_t first_y, first_u;        // in the vectors of the cluster
@@ -110,7 +110,7 @@ typedef struct yoke_mpsm {
   bool has_past;                            // y_last belongs to the same course
   double *A, *I_C, *R, *K;                  // p x p: A~, I - C~, its inverse, R A~ (continuous)
   double *extrapolate, *drive_0, *drive_1;  // step 2: p x p, p x s (g^k), p x s (g^{k+1})
-  double *P, *Q;                            // step 1 (10): p x p, p x s
+  double *P, *Q;                            // step 1: p x p, p x s
   double *ede, *ede_0, *ede_1;              // over one part: p x p, p x s, p x s
   double *ede_y, *ede_u, *ede_slope;        // YOKE_MPSM_MODEL: p x p, p x s, p x s
   // state: one vector of n_state numbers

@@ -1,16 +1,17 @@
 // The three steps of model-based pre-step stabilisation at one exchange point.
 //
-//   step 1, continuous   d(delta_v)/dt = P delta_v + Q eps,  delta = R (delta_v + D~ eps)      (10)
-//           discrete     delta^k = R (A~ delta^{k-1} + B~ eps^{k-1} + D~ eps^k)                (15)
-//   step 2, continuous   y^ = e^{KH} y~ + drive of g                                          (11)
-//           discrete     y^ = R (A~ y~ + B~ g^k + D~ g^{k+1})                                 (16)
-//   step 3, held         S1 u = y^ - Sy y - S0 u^k                                         (14, 17)
-//           ramp         (phi_C + phi_D) s = y^ - Sy y - S0 u^k - S1 u_0,  u_0 = (L y + g)_i   (13)
+//   step 1, continuous   d(delta_v)/dt = P delta_v + Q eps,  delta = R (delta_v + D~ eps)
+//           discrete     delta^k = R (A~ delta^{k-1} + B~ eps^{k-1} + D~ eps^k)
+//   step 2, continuous   y^ = e^{KH} y~ + drive of g
+//           discrete     y^ = R (A~ y~ + B~ g^k + D~ g^{k+1})
+//   step 3, held         S1 u = y^ - Sy y - S0 u^k
+//           ramp         (phi_C + phi_D) s = y^ - Sy y - S0 u^k - S1 u_0,  u_0 = (L y + g)_i
 //
 // Step 3 is solved as u = u* + M^+ (rhs - M u*) with the target u* = (L y^ + g')_i, which is the
-// inverse, least squares, or the smallest deviation from the target, whatever M allows (19).
+// inverse, least squares, or the smallest deviation from the target, whatever M allows.
 // delta_v is continuous where the inputs jump, so that no derivative of the coupling error eps is
-// needed. Source: MPSM specification 2 to 4. Assumes a constant step.
+// needed. Source: S. Genser, thesis, Graz 2020, section 2.2. Page: docs/couple_mpsm.md, "Equation".
+// Assumes a constant step.
 #include <math.h>
 #include <string.h>
 
@@ -242,7 +243,7 @@ static void correct_discrete(yoke_mpsm* self, const yoke_mpsm_sample* now) {
   if (self->options.resets_ede) {
     memset(sum, 0, p * sizeof *sum);
   } else {
-    // A~ delta^{k-1} + B~ eps^{k-1} + D~ eps^k, then R times it (15)
+    // A~ delta^{k-1} + B~ eps^{k-1} + D~ eps^k, then R times it
     yoke__mat_vec(p, p, self->A, self->delta, sum);
   }
   // between the ends nothing is known: the mean is that of them
@@ -318,7 +319,7 @@ void yoke__mpsm_extrapolate(yoke_mpsm* self, const yoke_mpsm_sample* now) {
   const bool is_driven = !is_zero(self->s, now->g) || !is_zero(self->s, now->g_next);
   if (self->has_exogenous && now->g != NULL && is_driven) {
     yoke__mpsm_drive(self);
-    // drive of g (11), (16)
+    // drive of g
     yoke__mat_vec_add(self->p, self->s, self->drive_0, now->g, self->y_hat);
     yoke__mat_vec_add(self->p, self->s, self->drive_1, next_g(now), self->y_hat);
   }

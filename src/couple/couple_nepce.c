@@ -6,7 +6,8 @@
 // p_k is the uncorrected polynomial. Measured against the total input instead, a constant signal would answer to a past
 // error with an eigenvalue of -1; so c_k of a constant is 0, exactly, after one interval. The mean of p_{k-1} is what
 // the receiving unit saw: the values it held during its calls, or the polynomial itself if it takes derivatives.
-// Source: multi-rate specification 8, after Benedikt and others (2013). Assumes explicit Jacobi, equal intervals.
+// Source: M. Benedikt, A. Hofer, Guidelines for the application of a coupling method for non-iterative co-simulation, 8th
+// EUROSIM Congress 2013, for the idea. Page: docs/couple_nepce.md, "Equation". Assumes explicit Jacobi, equal intervals.
 #include "couple/couple_nepce.h"
 
 #include <math.h>

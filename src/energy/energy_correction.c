@@ -6,7 +6,8 @@
 //
 // Suspended while rho > gate and n_hold steps afterwards; skipped near |A| = 0, where the energy stays in the books.
 // The accumulated error is closed one step late, because its last part needs the rate at the end of the step.
-// Source: cosimulation specification 10.1 (method as published), 10.3 (with guards); order of operations as there.
+// Source: B. Rodriguez Frade, doctoral thesis, A Coruna 2021, equations 5.44 to 5.48. The last step is closed before the new
+// one is booked, because E_acc as printed needs a rate that is not known yet. Guards: docs/couple_energy.md, "Equation".
 #include "energy/energy_correction.h"
 
 #include <float.h>
@@ -229,7 +230,7 @@ static YOKE_NOINLINE void act(yoke_correction* c, double h_last, double h_next,
   c->is_jump = false;
   c->is_usual = c->is_single && !c->is_suspended;
 
-  // order of the source: close the last step, book this one, then correct
+  // close the last step, book this one, then correct
   close_step(c, h_last, rate);
   book_step(c, h_last);
   c->counts.n_gates += c->is_suspended;

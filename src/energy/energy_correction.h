@@ -1,8 +1,9 @@
 // Energy correction of one bond: an extra action that removes in the next step the energy that the coupling created in
-// the last one. Algorithm 10.3 of the cosimulation specification, and the bare form 10.1 of its source.
+// the last one; with guards, or bare as published.
 //
 //   dE* = mu dP H,   b = -(dE* + k_i E_acc) / (|A| H),   corr = b A / |A|
 //
+// Source: B. Rodriguez Frade, doctoral thesis, A Coruna 2021, section 5.6; the guards are ours: docs/couple_energy.md.
 // Valid for explicit Jacobi and explicit solvers with rho below about 0.2; suspends itself above `gate`.
 #ifndef YOKE_ENERGY_CORRECTION_H
 #define YOKE_ENERGY_CORRECTION_H

@@ -4,8 +4,8 @@
 //   A_pk = max(|A|, A_pk exp(-h/T_pk))               F_pk = max(|B - B_off|, F_pk exp(-h/T_pk))
 //   rho  = |dP~| / (F_pk A_pk)                       then B_off += (h/T_off) (B - B_off)
 //
-// The old offset is used for everything in a step; it moves at its end. The order of operations is that of the
-// specification, because counters of the correction depend on it. Source: cosimulation specification 9.2, 9.6, 10.3.
+// The old offset is used for everything in a step; it moves at its end. The order of operations
+// matters: counters of the correction depend on it. Source: energy_monitor.h.
 // Assumes samples at exchange points, before any correction.
 #include "energy/energy_monitor.h"
 

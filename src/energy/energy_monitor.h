@@ -4,7 +4,8 @@
 //   rho    = |dP~| / (peak |B~| peak |A|),      B~ = B - B_off, dP~ from B~
 //
 // B_off is a slow mean of the action (a static load carries no energy error), the peaks decay with a time constant.
-// Source: cosimulation specification 9.2, 9.6, 10.3.
+// Source: B. Rodriguez Frade, doctoral thesis, A Coruna 2021, section 5.5, for dP; rho is ours. Page: docs/ledger.md, "Two
+// residuals" and "Indicators".
 #ifndef YOKE_ENERGY_MONITOR_H
 #define YOKE_ENERGY_MONITOR_H
 

@@ -8,11 +8,12 @@
 //                 h_a / H     or, if that is extrapolated, with its value at the start of the last call
 //                 0           evaluated again at the exchange (fresh, law)
 //   no feedthrough, held rate  (1 - h_a / H) / 2  in a unit that is called several times: the mean age of what it
-//                 integrates. An extension by the same reasoning; the sources are silent about it
+//                 integrates. An extension by the same reasoning; not published
 //   held action   (1 - h_r / H) / 2  in a rate unit that is called several times, if the action is not extrapolated
 //   delays        as they are
 //
-// Source: cosimulation specification 9.4 and 9.5. Assumes one unit with feedthrough and explicit solvers; products of
+// Source: B. Rodriguez Frade, doctoral thesis, A Coruna 2021, section 5.5, for values of mu; that they are ages is ours. Page:
+// docs/ledger.md, "From residual power to energy: mu". Assumes one unit with feedthrough and explicit solvers; products of
 // the two units' motions are neglected, so the true ratio varies by problem (0.47 for 0.5 on the linear oscillator).
 #include "energy/energy_mu.h"
 #include "base/base_check.h"

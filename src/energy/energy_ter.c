@@ -3,8 +3,8 @@
 //   dP = e_in . f_out - f_in . e_out = d_e . f_out - e_out . d_f       so TER <= effort part + flow part
 //
 // Compensated sums; an interval with a value that is not finite is counted and left out as a whole, so that all sums
-// cover the same time. Source: TER specification 2.4 (T4, T5), 2.5, 3.1 to 3.4. The integral of the magnitude of a
-// parabola is split at its roots, taken from the form without cancellation (textbook).
+// cover the same time. The integral of the magnitude of a parabola is split at its roots, taken from the form without
+// cancellation (textbook). Source: energy_ter.h. Page: docs/meter.md, "Equation".
 #include "energy/energy_ter.h"
 
 #include <math.h>

@@ -8,7 +8,9 @@
 //   flow part = sum of |e_out . d_f| dt,  effort part = sum of |d_e . f_out| dt,  TER <= flow + effort part
 //
 // Convention (it decides rankings): inputs as held during the step that just ended, outputs as read at its end, both
-// valid over that whole step. Source: TER specification 2 to 4.
+// valid over that whole step. Page: docs/ledger.md, "Two residuals".
+// Source: S. Glumac, N. Varga, F. Raos, Z. Kovacic, Co-simulation perspective on evaluating the simulation with the
+// engine test bench in the loop (2022); throughput and parts are ours.
 #ifndef YOKE_ENERGY_TER_H
 #define YOKE_ENERGY_TER_H
 

@@ -1,6 +1,6 @@
 // The filter with derivatives and perfect measurements: q = [z; z'; rho].
 //
-// Prediction, equation (16) of the specification, without the dependence on rho:
+// Prediction, without the dependence on rho:
 //
 //   z := z + Psi1 z' + Psi2 Gc v',   z' := E z' + Psi1 Gc v',   F = [I Psi1 0; 0 E 0; 0 0 I]
 //
@@ -12,9 +12,9 @@
 //
 //   Q = w phi phi',   phi = [0; g; 1]
 //
-// (the coherent form of rule (17)): the input jumps at the end of the step. phi fulfils the heat balance exactly. It has to: noise
-// that violates it, however little, would be found out by the perfect measurements and the walk with it. Sources: thesis of
-// Rodriguez, equations 4.28 to 4.40; specification, sections 6.2 and 6.4.
+// that is, the input jumps at the end of the step. phi fulfils the heat balance exactly. It has to: noise that violates it,
+// however little, would be removed by the perfect measurements, and the walk with it. Source: B. Rodriguez Frade, doctoral
+// thesis, A Coruna 2021, equations 4.28 to 4.40; Q as a product of phi is ours. Page: docs/twin.md, "How it works".
 #include <string.h>
 
 #include "estimate/estimate_filter_part.h"

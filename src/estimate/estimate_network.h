@@ -6,7 +6,7 @@
 //   c_i T_i' = Q_i                   capacity i, heat into it; its other end is 0 K
 //   sum of heat into a node = 0      unless its temperature is imposed
 //
-// Source: lumped-parameter thermal model and its minimal variables, doctoral thesis of Rodriguez (Univ. A Coruna), chapter 4.
+// Source: lumped-parameter thermal model and its minimal variables, B. Rodriguez Frade, doctoral thesis, A Coruna 2021, chapter 4.
 #ifndef YOKE_ESTIMATE_NETWORK_H
 #define YOKE_ESTIMATE_NETWORK_H
 

@@ -1,6 +1,6 @@
 // How fast do unknown inputs drift? As fast as makes the innovation white: with walks too small it is coloured at low frequencies
 // (low_high > 1, see estimate_innovation.h), with walks too large at high ones. Bisection on the logarithm of a factor on all of
-// them. Rule (17) of the specification, that z' must be allowed to jump with the input, is kept by the filters themselves.
+// them. z' has to be allowed to jump with the input; the filters do that themselves (estimate_filter_derivative.c).
 #ifndef YOKE_ESTIMATE_WHITEN_H
 #define YOKE_ESTIMATE_WHITEN_H
 

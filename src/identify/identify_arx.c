@@ -6,7 +6,8 @@
 // the iteration. Guards: a signal and input that stand still teach nothing while older samples are forgotten (else the
 // covariance grows until the next movement bursts the model); predictions stay within a multiple of the range that was seen;
 // what is not finite starts everything anew. Covariances stay below their start value.
-// Source: real-time co-simulation of steering and chassis with adaptive filters, HINF specification 11.2, 11.3 and pitfall 12.
+// Source: W. Chen, licentiate thesis, Chalmers 2019, paper IV, for model and prediction. The guards are ours:
+// docs/couple_adaptive.md, "Safety".
 #include "identify/identify_arx.h"
 
 #include <math.h>

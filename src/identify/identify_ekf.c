@@ -9,7 +9,8 @@
 // without forgetting both are the same estimate. The last line (Joseph) is (I - K H) P- for this K, and stays positive under
 // round-off. s1 is y_{k-1} and s2 is y_k after the update.
 // Source: L. Ljung, Asymptotic behavior of the extended Kalman filter as a parameter estimator, IEEE Trans. Autom. Control 24
-// (1979); real-time co-simulation by adaptive filters: HINF specification 11.2, with the index of its output equation corrected.
+// (1979); W. Chen, licentiate thesis, Chalmers 2019, paper IV, with the index of its output equation corrected: as printed, it
+// gives y_{k-1} where y_k is meant.
 #include "identify/identify_ekf.h"
 
 #include <math.h>

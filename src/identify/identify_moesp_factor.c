@@ -5,7 +5,7 @@
 //   scales              weight := lambda weight + 1, mean and sum of squares about it with the same weights (West 1979)
 //
 // With lambda = 1 that is the factor, and are the deviations, of the batch over the same samples.
-// Source: mpsm specification 7.2.5 (iii); D. H. D. West, Comm. ACM 22 (1979) 532-535.
+// Source: D. H. D. West, Comm. ACM 22 (1979) 532-535, for the scales. Page: docs/identify.md, "MOESP".
 #include <math.h>
 #include <string.h>
 

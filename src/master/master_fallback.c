@@ -1,10 +1,10 @@
 // Loops that grow while a method extrapolates their signals: all of them are held for a while.
 //
 // The growth alarm (quality_growth.h) looks at the samples of every signal inside a loop whose method can fall back, at every
-// exchange: a loop that its calls make unstable is beyond all numbers before the macro steps show it. If the method foretells
+// exchange: a loop that its calls make unstable is beyond all numbers before the macro steps show it. If the method predicts
 // the signal badly, all signals of its loop are reset by YOKE_RESET_GROWTH, in whatever groups they are, and their alarms start
 // anew.
-// Source: prediction specification, section 5.
+// Page: docs/couple_auto.md, "Fallback".
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // What the ledger says in words. It explains where the error of a bond comes from; how large the error of a signal is, is
-// said by the bands of the signals. Energy counts as created only where that is proven (trust specification 8.1).
+// shown by its band. Energy counts as created only where that is proven (docs/ledger.md, "Sentences").
 #ifndef YOKE_QUALITY_EXPLAIN_H
 #define YOKE_QUALITY_EXPLAIN_H
 
@@ -11,7 +11,7 @@
 // "12.3 kJ" without its sign; "more than 1e12 J" above that.
 const char* yoke__energy_text(double joule, char* to, size_t size);
 
-// Bounds of the old rules: what a bond alone may be called wrong or doubtful for.
+// Above these a bond is doubtful by its energy alone (quality_verdict.c).
 #define YOKE_EPS_DOUBTFUL  0.01
 #define YOKE_RTER_DOUBTFUL 0.05
 #define YOKE_RHO_SHARE     0.05

@@ -14,7 +14,7 @@
 // Conditions are compared as ratios; a logarithm is only needed for signals that
 // have already grown a hundredfold within the window.
 //
-// Source: trust specification, section 4.
+// Own design. Page: docs/trust.md, "Growth".
 #include "quality/quality_growth.h"
 
 #include <float.h>

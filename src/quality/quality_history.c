@@ -1,4 +1,6 @@
-// Source: active part as in the trust specification 1, on stretches instead of samples.
+// Low and high of a quantity, cell by cell; the active part of its course and the sign that it kept over the last half of it.
+// Active part: up to where it comes within 1 % of its range of its last value and stays there (docs/trust.md, "The figures"),
+// here in whole cells instead of samples.
 #include "quality/quality_history.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 //
 // Learnt from the first 20 sign changes, then fixed; 20 exchanges before the second one. A change that is as small as
 // rounding is none. Several components count along the direction in which they first moved.
-// Source: trust specification 8.3.
+// Page: docs/ledger.md, "Times".
 #ifndef YOKE_QUALITY_PERIOD_H
 #define YOKE_QUALITY_PERIOD_H
 

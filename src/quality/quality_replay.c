@@ -4,9 +4,11 @@
 //   dE_ref = sum |p~ - p(t_k)| dt,  p~ = e_in . f_in,  p of the reference at the interval's end
 //
 // The sums are those of energy_ter.c, in the order of the rows, so that a recording gives the bits
-// of the meter that ran (TE-09). Times are read from a file, where each is rounded: t_k+1 - t_k is
+// of the meter that ran. Times are read from a file, where each is rounded: t_k+1 - t_k is
 // not the step h that the master used. When all rows lie on t_0 + k h for one short decimal h,
-// every interval gets exactly h. Source: TER specification 2.6, 2.7 (T9), 2.8, 3.1 and 3.3.
+// every interval gets exactly h. Page: docs/compare.md, "Bonds judged by their energy".
+// Source: S. Glumac, N. Varga, F. Raos, Z. Kovacic, Co-simulation perspective on evaluating the simulation with the
+// engine test bench in the loop (2022).
 #include "quality/quality_replay.h"
 
 #include <float.h>

@@ -4,8 +4,10 @@
 //   error energy = sum |p~ - p| dt       p~ of the result's inputs, p of the reference
 //
 // TER ranks runs only where the same kind of defect is made: different feedthrough or defects in
-// different connections are said in a warning, different conventions are refused.
-// Source: TER specification 2.6 to 2.8, 5.4 (TE-06), 11.
+// different connections cause a warning, different conventions are refused.
+// Page: docs/compare.md, "Bonds judged by their energy".
+// Source: S. Glumac, N. Varga, F. Raos, Z. Kovacic, Co-simulation perspective on evaluating the simulation with the
+// engine test bench in the loop (2022).
 #include "quality/quality_ter.h"
 
 #include <math.h>

@@ -1,11 +1,11 @@
-// What the books say: figures, a sentence, and what a bond alone may be called by the old rules.
+// What the books say: figures, a sentence, and the word that a bond gets from its energy alone.
 //
 //   wrong       the residual of the samples is more than 10 % of the energy of the exchange, or TER is above 25 % of the
 //               throughput, or rho stayed above 0.5
 //   doubtful    more than 1 %, 5 %, or more than 5 % of the samples have rho above 0.25
 //   not judged  otherwise: no sign of an error is no proof of a good result
 //
-// These words count only where no error of the signals is estimated (trust specification 8.2).
+// These words count only where no error of the signals is estimated (docs/ledger.md, "Verdicts").
 // What a correction took out counts with a tenth: its books balance by its own estimate (docs/studies/ledger.md).
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "base/base_check.h"
 #include "scenario/scenario_reader.h"
 
-// limit and wrong: thresholds of the specification, chosen on random systems (docs/trust.md)
+// limit and wrong: shares of the movement; the error bands were tested with them on random systems (docs/studies/trust.md)
 const yoke_scenario_trust yoke__no_trust = {
     .limit = 0.05, .wrong = 0.10, .companions = YOKE_COMPANIONS_AUTO, .is_status = true};
 

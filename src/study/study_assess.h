@@ -7,7 +7,7 @@
 //                  one saved state
 //   real-time factor  simulated time over that time; above 1 is faster than real time
 //
-// The problems are those of A. Rodriguez, F. Gonzalez, M. A. Naya, J. Cuadrado: Assessment of
+// The problems are those of B. Rodriguez, F. Gonzalez, M. A. Naya, J. Cuadrado: Assessment of
 // Methods for the Real-Time Simulation of Electronic and Thermal Circuits, Energies 13(6), 1354
 // (2020), or a user's own.
 #ifndef YOKE_STUDY_ASSESS_H

@@ -1,7 +1,7 @@
 // Published figures of the assessment problems: configurations, errors and times on a PC (i7-8700K,
 // one thread).
 //
-// Source: A. Rodriguez, F. Gonzalez, M. A. Naya, J. Cuadrado, Energies 13(6), 1354 (2020), and the
+// Source: B. Rodriguez, F. Gonzalez, M. A. Naya, J. Cuadrado, Energies 13(6), 1354 (2020), and the
 // first author's thesis (University of A Coruna), chapter 3. The columns of the rectifier's errors
 // are interchanged in print: here the first is the voltage. TR and TRNP share their errors; the
 // tables give them once.

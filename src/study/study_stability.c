@@ -12,7 +12,7 @@
 //                            calls: blocks of [[F, G, 0, 0], [0, I, hI, h^2/2 I], ...]^n, F and G
 //                            over one call with held input
 //
-// and the coupling looks at the outputs. Source: MPSM specification 8, 9.2, 9.3.
+// and the coupling looks at the outputs. Page: docs/analyse.md, "Equation" and "Two ways to a radius".
 // Assumes linear units, one rate, no exogenous inputs.
 #include "study/study_stability.h"
 

@@ -58,7 +58,7 @@ typedef struct yoke_stability_case {
   double margin;              // a radius below 1 + margin counts as stable
   size_t n_free;              // multipliers of 1 that are left out of the radius
   yoke_mpsm_options options;  // of mpsm and corrector
-  // Models of the units, n_units each; both NULL: from the state spaces by (4)
+  // Models of the units, n_units each; both NULL: from the state spaces (identify_jacobian.h)
   const yoke_jacobian_continuous* continuous;
   const yoke_jacobian_discrete* discrete;
 } yoke_stability_case;

@@ -6,7 +6,8 @@
 // evaluated for one K. Products over all windows of length K cost three multiplications each: the
 // sequence is cut into blocks of K matrices, a window that starts at place r of a block is the
 // product of the rest of this block (from r on) and the first r of the next.
-// Source: MPSM specification 9.4. Assumes that K steps neither overflow nor vanish altogether.
+// Source: S. Genser, thesis, Graz 2020, section 3.3.2. Page: docs/analyse.md, "A run that was recorded".
+// Assumes that K steps neither overflow nor vanish altogether.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

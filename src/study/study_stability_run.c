@@ -6,7 +6,8 @@
 // exponentially stable, whatever the others say; beta(K) of a stable run comes below 1 once K is long enough.
 // A unit that is linear by its nature enters with its own model, solved as in the run. Of any other one only its behaviour
 // at the exchanges is known, y^{k+1} = Sy y^k + S0 u^k + S1 u^{k+1} as identified, and that stands for it.
-// Source: MPSM specification 9.4. Assumes that nothing was lost or announced as a jump during the run.
+// Source: S. Genser, thesis, Graz 2020, section 3.3.2. Page: docs/analyse.md, "A run that was recorded".
+// Assumes that nothing was lost or announced as a jump during the run.
 #include "study/study_stability_run.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 //   mean m = sum x_i / n          standard deviation s = sqrt(sum (x_i - m)^2 / (n - 1))
 //   change if  m_current - m_best > 2 max(s_current, s_best)
 //
-// The rule and its reason (single measurements do not make a smooth map): spec of the total energy residual, 7.1.
+// Repetitions are there because a map of single measurements is not smooth. Page: docs/tune.md, "Procedure".
 #include "study/study_tune.h"
 
 #include <math.h>

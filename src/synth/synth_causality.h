@@ -2,7 +2,8 @@
 //
 // A bond carries an action (force, torque, voltage) one way and a rate (velocity, speed, current) the other. Whoever receives the
 // action sends the rate. Rule: the action goes to the side of higher impedance, the one that moves less per unit of action;
-// here it is judged by what the loops do. Source: HINF specification 5. Page: docs/loop.md.
+// here it is judged by what the loops do. Source: W. Chen, licentiate thesis, Chalmers 2019, paper I. Page:
+// docs/loop.md, "Which way round".
 #ifndef YOKE_SYNTH_CAUSALITY_H
 #define YOKE_SYNTH_CAUSALITY_H
 

@@ -6,8 +6,8 @@
 //
 // W_f is evaluated at s = j w, K2 and L at Tustin's s = (2 / h) (z - 1) / (z + 1): these are what runs.
 //
-// Source: C. L. Lawson, Contributions to the theory of linear least maximum approximation, dissertation, UCLA 1961; HINF
-// specification 8.3.
+// Source: C. L. Lawson, Contributions to the theory of linear least maximum approximation, dissertation, UCLA 1961. Page:
+// docs/synth.md, "Equations".
 #include "synth/synth_design.h"
 
 #include <float.h>

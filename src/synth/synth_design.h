@@ -15,7 +15,8 @@
 //           general the optimum of all stable K1 with poles right of -P, of the hold's Pade model (synth_plant.h), with fewer states if
 //                   wanted and gain 1 at frequency 0; P = 0.5 / h, f2 = 5 / Dt or 0.1 / h, the lower. Neither slope 0 nor
 //                   transparent
-// Source: HINF specification 7.3, 7.5, 8.2 to 8.5.
+// Source: W. Chen, licentiate thesis, Chalmers 2019, paper III, for the problem; constraints and recipes are ours. Page:
+// docs/synth.md.
 #ifndef YOKE_SYNTH_DESIGN_H
 #define YOKE_SYNTH_DESIGN_H
 

@@ -3,7 +3,7 @@
 // Reduction moves poles to the left. So the optimum is looked for in smaller and smaller regions, down to the poles of smoother and
 // hold, until what is left of it has its poles right of -P.
 //
-// Source: HINF specification 7.1 to 7.3 and 7.5.
+// Source: W. Chen, licentiate thesis, Chalmers 2019, paper III. Page: docs/synth_general.md, "The coupling problem".
 #include <math.h>
 #include <string.h>
 

@@ -15,7 +15,8 @@
 //   lead, general:                                        synth_filter.h; used where the filter has states
 //   smoother, transposed direct form:                     y = b0 u + s1,  s1+ = b1 u - a1 y + s2,  s2+ = b2 u - a2 y
 //
-// Source: HINF specification 8.1 (H15).
+// Source: W. Chen, licentiate thesis, Chalmers 2019, paper III, which does not print the discrete filters. Page:
+// docs/couple_hinf.md, "Equation".
 #ifndef YOKE_SYNTH_ELEMENT_H
 #define YOKE_SYNTH_ELEMENT_H
 

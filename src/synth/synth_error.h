@@ -7,7 +7,7 @@
 //   mean    |1 - P|,  P = (1 / M) sum of g_i exp(-j w i h)        what a slow receiver sees: steps average out
 //   all     sqrt of (1 / M) sum of |g_i - exp(j w i h)|^2         root mean square, images of the sampling included
 //
-// A delay tau multiplies every g_i by exp(-j w tau). Source: HINF specification 4.1 (H7), 8.3.
+// A delay tau multiplies every g_i by exp(-j w tau). Page: docs/synth.md, "Equations".
 #ifndef YOKE_SYNTH_ERROR_H
 #define YOKE_SYNTH_ERROR_H
 

@@ -6,7 +6,8 @@
 // n = 8. The transformation to it is orthogonal, so that nothing is lost, however close the poles are (a modal form would). As the
 // cascade of synth_element.h it can be asked for an output as often as needed: `output` changes nothing. No heap.
 //
-// Source: HINF specification 8.1 (Tustin); Golub and Van Loan, Matrix Computations, 4th ed., section 7.4.
+// Source: Golub and Van Loan, Matrix Computations, 4th ed., section 7.4, for the Schur form; Tustin's rule is textbook. Page:
+// docs/synth_general.md.
 #ifndef YOKE_SYNTH_FILTER_H
 #define YOKE_SYNTH_FILTER_H
 

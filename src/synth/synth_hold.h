@@ -1,14 +1,15 @@
 // Holds in the frequency domain: what a held signal is in relation to the signal that was sampled, and its images.
 //
-//   u~(s) = hold(s Dt) sum over n of u(s - j n w_s),   w_s = 2 pi / Dt                                  (H6)
+//   u~(s) = hold(s Dt) sum over n of u(s - j n w_s),   w_s = 2 pi / Dt
 //
 //   x = s Dt
 //   ZOH  (1 - e^-x) / x
 //   FOH  (1 + x) ((1 - e^-x) / x)^2
 //   SOH  (1/2 - e^-x + e^-2x/2)(2 - e^-x (x^2 + 2 x + 2)) / x^3
-//        + (3/2 - 2 e^-x + e^-2x/2)(1 - e^-x - x e^-x) / x^2 + (1 - e^-x) / x                           (H8)
+//        + (3/2 - 2 e^-x + e^-2x/2)(1 - e^-x - x e^-x) / x^2 + (1 - e^-x) / x
 //
-// All are divided by Dt: 1 at s = 0. Source: HINF specification 4.1, 4.2. Page: docs/loop.md.
+// All are divided by Dt: 1 at s = 0. Source: W. Chen, licentiate thesis, Chalmers 2019, paper III. Page:
+// docs/loop.md, "The holds".
 #ifndef YOKE_SYNTH_HOLD_H
 #define YOKE_SYNTH_HOLD_H
 

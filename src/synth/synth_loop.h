@@ -5,7 +5,7 @@
 //     +---->|  Q1  |------+        u1 = y2, u2 = y1: positive feedback, critical point +1
 //     |     +------+      |        L(s) = Q1 Q2                  loop of the coupled system
 //     |     +------+      |        H_open(z) = Q1d Q2d           loop as it is sampled and held: Qid is the exact ZOH
-//     +-----|  Q2  |<-----+                                      discretisation of side i (H10)
+//     +-----|  Q2  |<-----+                                      discretisation of side i
 //        y2 +------+ u2            fresh: Qid = C (z I - F)^-1 G + D     stale: D is multiplied by z^-1
 //
 // Sides may have several inputs and outputs. A gain is then the largest singular value, and 1 - H_open stands for
@@ -15,7 +15,7 @@
 // that a zero of Q2 cancels. Nothing is evaluated at 0 itself, and the eigenvalue 1 that it leaves in the exchange map is
 // counted and taken out (synth_loop_map.c).
 //
-// Source: HINF specification 3.1, 4.3 to 4.5, 5. Page: docs/loop.md.
+// Source: W. Chen, licentiate thesis, Chalmers 2019, papers I and III. Page: docs/loop.md.
 #ifndef YOKE_SYNTH_LOOP_H
 #define YOKE_SYNTH_LOOP_H
 
@@ -37,7 +37,7 @@ typedef struct yoke_synth_loop {
   double step;  // exchange interval Dt [s]
   yoke_synth_exchange exchange;
   yoke_synth_hold
-      holds[2];  // by which side i gets its input: of the gain with holds, (H12), mu and passivity
+      holds[2];  // by which side i gets its input: of the gain with holds, errors, mu and passivity
   int power;  // +1: y1 u1 is power that flows into side 1 (then -y2 u2 into side 2); -1: -y1 u1 is; 0: neither
 } yoke_synth_loop;
 
@@ -49,14 +49,13 @@ typedef struct yoke_synth_peak {
 // One frequency w [rad/s], 0 < w <= pi / Dt.
 typedef struct yoke_synth_loop_point {
   double w;
-  double complex loop;  // 1 - det(I - Q1 Q2)
-  double complex open;  // 1 - det(I - H_open): for scalar loops H_open itself
-  double complex
-      distortion;       // G = det(I - Q1 Q2) / det(I - H_open): 1 if sampling changed nothing (H11)
-  double side_gain[2];  // norms of Q1 and Q2
+  double complex loop;        // 1 - det(I - Q1 Q2)
+  double complex open;        // 1 - det(I - H_open): for scalar loops H_open itself
+  double complex distortion;  // G = det(I - Q1 Q2) / det(I - H_open): 1 if sampling changed nothing
+  double side_gain[2];        // norms of Q1 and Q2
   double gain, held_gain, sampled_gain;  // norms of Q1 Q2, of Q1 Q2 with both holds, of Q1d Q2d
   double sensitivity;                    // norm of (I - H_open)^-1
-  double error[2][2];  // (H12): norm of what the error of output i is per output j, without holds 0
+  double error[2][2];  // norm of what the error xi of output i is per output j, without holds 0
   double mu;           // of two independent errors, each as large as its hold makes it
   double mu_turned;    // the same by the search over a phase (scalar loops only, else NaN)
   double passivity
@@ -101,7 +100,7 @@ yoke_status yoke__synth_loop_frequencies(const yoke_synth_loop* loop, double** w
 // sizes, C and D set to those of the side.
 yoke_status yoke__synth_loop_hold(const yoke_linear* side, double step, double F[], double G[]);
 
-// The map of one interval: of the states of both sides (fresh, H5), or of states and outputs (stale, H4).
+// The map of one interval: of the states of both sides (fresh), or of states and outputs (stale).
 size_t yoke__synth_loop_map_size(const yoke_linear sides[2], yoke_synth_exchange exchange);
 // M: size x size. Fails as yoke__synth_loop_analyse.
 yoke_status yoke__synth_loop_map(const yoke_linear sides[2], double step,

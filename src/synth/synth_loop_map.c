@@ -2,20 +2,21 @@
 //
 //   E = exp(A Dt), K = integral_0^Dt exp(A s) ds, A B C D block diagonal over the two sides, u = L y
 //
-//   coupled  x' = (A + B L (I - D L)^-1 C) x                                              (H2)
-//   stale    [x+; y+] = [ E, K B L ; C E, C K B L + D L ] [x; y]                          (H4)
-//   fresh    x+ = ( E + K B L (I - D L)^-1 C ) x                                          (H5)
+//   coupled  x' = (A + B L (I - D L)^-1 C) x
+//   stale    [x+; y+] = [ E, K B L ; C E, C K B L + D L ] [x; y]
+//   fresh    x+ = ( E + K B L (I - D L)^-1 C ) x
 //
-// Free eigenvalues. If (H2) has the eigenvalue 0, with the vector x0, the inputs u0 that belong to it are constant and
-// A x0 + B u0 = 0: then (H4) and (H5) keep x0 at every Dt, and 1 is an eigenvalue. With velocity coupling this is the offset
+// Free eigenvalues. If the coupled system has the eigenvalue 0, with the vector x0, the inputs u0 that belong to it are constant
+// and A x0 + B u0 = 0: then both maps keep x0 at every Dt, and 1 is an eigenvalue. With velocity coupling this is the offset
 // between a position and the partner's copy of it; a shaft without a fixed end adds its angle and, in a chain with it, its
 // speed. Chains make eigenvalues that are known to the square root of a rounding only, so that nothing is compared with 1:
-// with the kernel V2 of (H2), or of the map minus I, and V1 orthogonal to it
+// with the kernel V2 of the coupled system, or of the map minus I, and V1 orthogonal to it
 //
 //   [V1 V2]^T X [V1 V2] = [ V1^T X V1 , 0 ; * , 0 ]
 //
 // and the same goes on with V1^T X V1 until it has no kernel. What is left of the map has the other eigenvalues. The levels
-// are counted in (H2), where 0 is 0. Source: HINF specification 3.1.
+// are counted in the coupled system, where 0 is 0. Source: W. Chen, licentiate thesis, Chalmers 2019, for the maps.
+// Page: docs/loop.md, "The exchange map".
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,8 @@
 #include "linalg/linalg_scale.h"
 #include "synth/synth_loop_part.h"
 
-// a singular value of (H2) below this part of the largest one is 0; one of the map minus I, relative to the map, is free
+// a singular value of the coupled system below this part of the largest one is 0; one of the map minus I, relative to the map,
+// is free
 #define ZERO_WHOLE  1e-13
 #define ZERO_MAP    1e-7
 #define BORDER_PART 1e-9
@@ -179,7 +181,7 @@ size_t yoke__synth_loop_map_size(const yoke_linear sides[2], yoke_synth_exchange
   return exchange == YOKE_SYNTH_FRESH ? n : n + sides[0].n_outputs + sides[1].n_outputs;
 }
 
-// (H4): X = C E and C K B L row by row
+// stale: X = C E and C K B L row by row
 static void stale_map(const pair* p, double M[]) {
   const size_t n = p->n, o = p->p, size = n + o;
   for (size_t i = 0; i < n; i++) {
@@ -384,7 +386,7 @@ static yoke_status take_free(space* p, const free_motions* motions, size_t* n,
   // relative to the map, 1 at least
   const double size = fmax(1, yoke__norm_1(*n, p->M));
 
-  // level by level, as they were counted in (H2)
+  // level by level, as they were counted in the coupled system
   for (size_t i = 0; i < motions->n_levels && motions->levels[i] <= *n; i++) {
     const size_t g = motions->levels[i];
     YOKE_TRY(decompose(p, *n, 1));

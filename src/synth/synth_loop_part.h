@@ -34,7 +34,7 @@ yoke_status yoke__synth_loop_at(yoke_synth_loop_eval* self, double w, yoke_synth
 // Norm of D1 D2, the gain at infinite frequency.
 yoke_status yoke__synth_loop_direct(yoke_synth_loop_eval* self, double* gain);
 
-// A + B L (I - D L)^-1 C of both sides together, the coupled system (H2): n x n with n states of both. YOKE_SINGULAR: an
+// A + B L (I - D L)^-1 C of both sides together, the coupled system: n x n with n states of both. YOKE_SINGULAR: an
 // algebraic loop without solution.
 yoke_status yoke__synth_loop_whole(const yoke_linear sides[2], double A[]);
 // Eigenvalues of A (n x n) that are 0, counted by kernels: also those of chains, which rounding moves away from 0.

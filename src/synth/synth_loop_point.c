@@ -2,13 +2,14 @@
 //
 //   S1 = (I - Q1 Q2)^-1, S2 = (I - Q2 Q1)^-1; h_i, phi_i = h_i - 1: hold by which side i gets its input, at s = j w
 //
-//   xi_y1 = (I - h1 h2 Q1 Q2)^-1 (phi2 h1 Q1 Q2 y1 + phi1 Q1 y2), and with 1 and 2 exchanged              (H12)
+//   xi_y1 = (I - h1 h2 Q1 Q2)^-1 (phi2 h1 Q1 Q2 y1 + phi1 Q1 y2), and with 1 and 2 exchanged
 //
 //   [y2; y1] = [ S2 Q2 Q1, S2 Q2 ; S1 Q1, S1 Q1 Q2 ] [e1; e2],   e_i = delta_i |phi_i| y of the other side, |delta_i| <= 1
 //   mu = min over d of the norm of [M11, d M12; M21 / d, M22]    exact for two blocks; for scalars d = sqrt(|M21| / |M12|)
 //      = max over theta of the spectral radius of M diag(1, e^(j theta)) for scalars
 //
-// Source: HINF specification 4.3 to 4.5; A. Packard, J. Doyle, The complex structured singular value, Automatica 29 (1993).
+// Source: W. Chen, licentiate thesis, Chalmers 2019, paper III; A. Packard, J. Doyle, The complex structured
+// singular value, Automatica 29 (1993).
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,7 +171,7 @@ static yoke_status add_sampled(yoke_synth_loop_eval* self, double w, yoke_synth_
   return YOKE_OK;
 }
 
-// ---- (H12)
+// ---- errors xi of the outputs
 
 // Of one side: Q (n x k) from the other's output to its own, loop L (n x n) as this side sees it.
 static yoke_status add_errors(yoke_synth_loop_eval* self, size_t n, size_t k, const number Q[],

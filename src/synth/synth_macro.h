@@ -7,7 +7,7 @@
 //
 // Stale: outputs are those of the inputs of the last call. Fresh: they are evaluated with the inputs of the same instant. Assumes
 // that all units are called every h and all signals exchange every Dt.
-// Source: HINF specification 3.1 (H4, H5 by probing), 9.5 for the order of operations.
+// Page: docs/synth.md, "Equations"; without filters docs/loop.md, "The exchange map".
 #ifndef YOKE_SYNTH_MACRO_H
 #define YOKE_SYNTH_MACRO_H
 

@@ -1,7 +1,7 @@
 // The plant of the coupling problem, from its parts in series.
 //
-// (H14) has two copies of W_f, one driven by u and one by the path. The same transfer function has W_f once, driven by their
-// difference: two states less, and none that the element cannot move.
+// The published plant has two copies of W_f, one driven by u and one by the path. The same transfer function has W_f once, driven
+// by their difference: two states less, and none that the element cannot move.
 #include "synth/synth_plant.h"
 
 #include <math.h>

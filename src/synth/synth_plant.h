@@ -7,7 +7,8 @@
 //   K2 = w2^2 / (s^2 + 2 zeta w2 s + w2^2)      W_f the same with f_w, its own damping      H* = (N(x) - N(-x)) / (x N(x)), x = s Dt
 //
 // H* is the exact hold (1 - e^-x) / x with Pade's approximant N(-x) / N(x) in place of e^-x. D12 is 0, so that the plant needs a
-// penalty on v (yoke_synth_general_settings). Source: HINF specification 7.1 to 7.3, (H13), (H14).
+// penalty on v (yoke_synth_general_settings). Source: W. Chen, licentiate thesis, Chalmers 2019, paper
+// III. Page: docs/synth_general.md, "The coupling problem".
 #ifndef YOKE_SYNTH_PLANT_H
 #define YOKE_SYNTH_PLANT_H
 
@@ -24,7 +25,8 @@ typedef struct yoke_synth_coupling {
   size_t pade;              // order of H*: 1 to 3
 } yoke_synth_coupling;
 
-// HINF specification 7.3: Dt = 50 ms, f2 = 100 Hz, f_w = 3 Hz, dampings 0.7071, Pade 2; f2 and f_w in proportion to 1 / Dt.
+// Those of docs/synth_general.md: Dt = 50 ms, f2 = 100 Hz, f_w = 3 Hz, dampings 0.7071, Pade 2; f2 and f_w in proportion to
+// 1 / Dt.
 yoke_synth_coupling yoke__synth_coupling_default(double interval);
 
 // K2, H*, W_f on their own.

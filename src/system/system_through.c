@@ -12,7 +12,7 @@
 // already. Outputs are visited in an order in which each one finds its inputs up to date; those of one closed chain of
 // feedthrough are solved for together.
 //
-// Means and D belong together: either alone leaves the coupling of first order (prediction specification, section 6).
+// Means and D belong together: either alone leaves the coupling of first order (docs/exchange.md, "Mean inputs").
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

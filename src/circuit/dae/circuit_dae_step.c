@@ -1,11 +1,11 @@
-// One step in full coordinates (specification 2.2, 2.5): stages of the form xdot = a0 x + c
-// (circuit_method.h), each solved by Newton's method
+// One step in full coordinates: stages of the form xdot = a0 x + c (circuit_method.h), each solved
+// by Newton's method (docs/circuit_methods.md, "Newton's method")
 //
 //   J dx = -f,  x := x + dx,   f = [Phi ; A (a0 x + c) + b]
 //
 // from the last solution, with a fixed number of iterations or until the update is small. Junctions
 // are evaluated where limiting allows; an iteration that was or is held back never counts as
-// converged (pitfall 3).
+// converged.
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@
 #include "circuit/network/circuit_guard.h"
 
 #define HOPELESS 1e-3  // an update above it after all iterations is a failure
-// of the equations, in V and A: the round-off floor of small steps (specification 4.4)
+// of the equations, in V and A: the round-off floor of small steps
 #define SMALL_RESIDUAL 1e-9
 // an iteration that shrinks the update by less has stopped converging
 #define STALLED 0.25

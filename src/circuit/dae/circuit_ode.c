@@ -1,11 +1,12 @@
-// The formulation `ode` (specification 2.1): the constraints enter by their derivatives only,
+// The formulation `ode`: the constraints enter by their derivatives only,
 //
 //   [Phi_x ; A] xdot = -[Phi_t ; b],
 //
 // and x is advanced by an explicit formula. Kept for comparison, because it is known to fail: |Phi|
 // drifts, nothing sees an input that jumps, and the matrix is singular for capacitors in parallel,
 // inductors in series through a node that touches nothing else, and junctions that do not conduct.
-// That is said instead of returning numbers.
+// That is reported instead of returning numbers. Source: B. Rodriguez, F. Gonzalez, M. A. Naya,
+// J. Cuadrado, Energies 13 (2020) 1354. Page: docs/circuit_methods.md, "`ode`, known to fail".
 #include <string.h>
 
 #include "base/base_check.h"

@@ -1,5 +1,4 @@
-// The equations of a network in full coordinates and their derivatives (specification 1.2, 1.3,
-// 2.2).
+// The equations of a network in full coordinates and their derivatives.
 //
 //   f = [Phi ; A xdot + b],   J = [Phi_x ; a0 A + (dA/dx) xdot + db/dx]   at xdot = a0 x + c
 //
@@ -7,8 +6,8 @@
 //   f = s_v (V_a - V_b) + s_i I + F w,
 // so one factor F serves the residual, the gradient of a law w(x), the time derivative F w_t and
 // the input derivative F w_u. Rows are exclusive to their elements; J is a copy of what never
-// varies plus what does. Source: the mixed formulation of F. Rodriguez et al., Energies 13 (2020)
-// 1354.
+// varies plus what does. Source: the mixed formulation of B. Rodriguez et al., Energies 13 (2020)
+// 1354. Page: docs/circuit_methods.md, "Equations".
 #include "circuit/equations/circuit_equations.h"
 #include "base/base_check.h"
 

@@ -1,4 +1,4 @@
-// The equations of a network in full coordinates (specification 1.1-1.3):
+// The equations of a network in full coordinates (docs/circuit_methods.md, "Equations"):
 //
 //   x = [ V of every node, fixed ones included ; I of every element ]
 //   Phi(x, t) = 0                    m algebraic rows
@@ -136,7 +136,7 @@ uint32_t yoke__equations_row_owner(const yoke_equations* self, uint32_t row);
 void yoke__equations_name(const yoke_equations* self, uint32_t column, char* to, size_t size);
 void yoke__equations_row_name(const yoke_equations* self, uint32_t row, char* to, size_t size);
 
-// ---- circuit_start.c: the initial configuration with prescribed states (specification 3).
+// ---- circuit_start.c: the initial configuration with prescribed states.
 // state: one per capacitor and inductor (index: element), NaN where it is free: then from the
 // operating point; of a junction with a charge its voltage. level: one per node, NaN where it has
 // none, or NULL; nodes that have one are held there while the operating point is sought, whose

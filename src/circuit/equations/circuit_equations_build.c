@@ -1,5 +1,4 @@
-// Rows, columns, patterns and slots of the equations in full coordinates (specification 1.2, 1.3,
-// 4.2).
+// Rows, columns, patterns and slots of the equations in full coordinates (circuit_equations.h).
 //
 // Every element names the columns its row depends on; the pairs (column, row) are sorted into
 // compressed columns, and each element looks up its places in the values once.

@@ -1,4 +1,4 @@
-// Projection of derivatives (specification 2.4, equations 7 and 8).
+// Projection of derivatives; see circuit_projection.h.
 //
 // Where Ahat is regular the feasible set is one point and xdot = -Ahat^-1 bhat (`direct`).
 // Otherwise the augmented Lagrangian, in the form
@@ -6,12 +6,12 @@
 //   [ I      Ahat^T   ] [ xdot ]   [ xdot*               ]
 //   [ Ahat  -I/alpha  ] [ mu   ] = [ -bhat - sigma/alpha ]      then sigma := mu,
 //
-// which is (7), (I + alpha Ahat^T Ahat) xdot = xdot* - alpha Ahat^T bhat - Ahat^T sigma, and (8)
-// with mu = sigma + alpha (Ahat xdot + bhat) kept as an unknown. `auto` measures each row in its
-// own largest entry, -r_i^2/alpha in place of -1/alpha: the same constraints, but a row with a
+// which is (I + alpha Ahat^T Ahat) xdot = xdot* - alpha Ahat^T bhat - Ahat^T sigma, as published,
+// with the new multiplier mu = sigma + alpha (Ahat xdot + bhat) kept as an unknown. `auto` measures
+// each row in its own largest entry, -r_i^2/alpha in place of -1/alpha: the same constraints, but a row with a
 // capacitor of 1 uF counts as much as one with 1 F. With one alpha for all rows it hardly counts,
 // the rates of small capacitors are pulled away from i/C and TR loses its order. Squaring Ahat would square its
-// condition: with heat capacities of 5000 J/K and alpha = 1e10 the matrix of (7) has 1 beside
+// condition: with heat capacities of 5000 J/K and alpha = 1e10 the published matrix has 1 beside
 // 2.5e17 and loses its identity part.
 #include "circuit/equations/circuit_projection.h"
 

@@ -1,10 +1,12 @@
-// Derivatives that satisfy the differentiated equations (specification 2.4):
+// Derivatives that satisfy the differentiated equations:
 //
 //   min |xdot - xdot*|^2 / 2   subject to   Ahat xdot + bhat = 0
 //   Ahat = [Phi_x ; A], bhat = [Phi_t ; b]
 //
 // The trapezoidal rule reuses xdot, of which its own formula fixes only p combinations; without the
-// projection the rest grows. Also used for the first derivatives of a run.
+// projection the rest grows. Also used for the first derivatives of a run. Source: B. Rodriguez,
+// F. Gonzalez, M. A. Naya, J. Cuadrado, Energies 13 (2020) 1354. Page: docs/circuit_methods.md,
+// "Projection of the derivatives".
 #ifndef YOKE_CIRCUIT_PROJECTION_H
 #define YOKE_CIRCUIT_PROJECTION_H
 

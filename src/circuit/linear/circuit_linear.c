@@ -13,8 +13,8 @@
 // Then x = X [v; v'; z] and z' follows. With z' = A z + B v + B1 v' the state is z - B1 v, so that
 // v' is left only in outputs that really need it: those are refused.
 //
-// Source: state selection and the two projections of Rodriguez (doctoral thesis, Univ. A Coruna),
-// chapter 4; elimination of dependent states is ours. Assumes index 2 at most.
+// Source: state selection and the two projections of B. Rodriguez Frade (doctoral thesis, A Coruna
+// 2021), chapter 4; elimination of dependent states is ours. Assumes index 2 at most.
 #include "circuit/linear/circuit_linear.h"
 
 #include <math.h>

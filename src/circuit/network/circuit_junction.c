@@ -1,4 +1,4 @@
-// Junction law (specification 1.3 and pitfall 3):
+// Junction law (docs/circuit.md, "Equations and signs"):
 //
 //   i = IS (exp(v / nVt) - 1) + gmin v,   below -bv: -IS exp(-(v + bv) / nVt) + gmin v
 //

@@ -101,7 +101,7 @@ static yoke_status lay_classes(yoke_nodal* self) {
 // Branches whose matrix entries follow time or inputs.
 static void list_moving(yoke_nodal* self) {
   const yoke_signals* signals = self->core->signals;
-  bool* is_moving_element = self->is_sensed;  // has done its duty
+  bool* is_moving_element = self->is_sensed;  // no longer needed; reused
   memset(is_moving_element, 0, self->core->network->n_elements * sizeof(bool));
   for (uint32_t i = 0; i < signals->n_moving_elements; i++) {
     const uint32_t e = signals->moving_elements[i];

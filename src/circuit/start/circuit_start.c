@@ -1,5 +1,5 @@
-// The initial configuration (specification 3): x with Phi(x, t) = 0 and the states as prescribed,
-// and xdot.
+// The initial configuration: x with Phi(x, t) = 0 and the states as prescribed, and xdot. Page:
+// docs/circuit_methods.md, "Initial configuration".
 //
 // Every capacitor and inductor puts one row in the place of its differential equation:
 //

@@ -6,8 +6,8 @@
 // nearly linear.
 //
 // Sources: the cut set and loop conditions are textbook circuit theory; those of the index are
-// specification 1.4 (and C. Tischendorf, "Topological index calculation of differential-algebraic
-// equations in circuit simulation", 1999).
+// C. Tischendorf, "Topological index calculation of differential-algebraic equations in circuit
+// simulation", 1999. Page: docs/circuit.md, "What is checked".
 #include "circuit/topology/circuit_topology.h"
 
 #include <math.h>

@@ -8,7 +8,7 @@
 // the flows likewise. A step of length h accounts h times the inputs it was given, those of its
 // start; so the meter's step must be small enough to see every change of the four signals.
 // Intervals with a value that is not finite are counted in n_bad and left out. No feedthrough.
-// Source: TER specification 2, 3 and 9; the arithmetic is energy_ter.c's. Inputs in SI units.
+// The arithmetic is energy_ter.c's. Inputs in SI units. Source: energy_ter.h. Page: docs/meter.md, "Equation".
 #include "unit/meter/unit_meter.h"
 
 #include <math.h>

@@ -8,7 +8,8 @@
 //                               nodes get the same: with less the filter takes wrong capacities for certain. What settles within
 //                               ten steps does not count for tau_fastest, with more noise than the others need the filter is no
 //                               better than the extended one; it has noise of its own
-//   resistance, capacity  sd    half of the guess (the specification's pitfall 4: 0.5 to 1); walk 0; within a factor of 1000
+//   resistance, capacity  sd    half of the guess; walk 0; within a factor of 1000. 0.5 to 1 of the guess is good: far more may
+//                               diverge, far less needs many passes
 //   heat, current       sd      the guess, at least what moves the network by 10 T; walk sd / sqrt(tau): it may change by as much
 //                               as the guess is unsure in the time in which the network moves
 //   imposed temperature sd      10 T; walk T / sqrt(tau)
