@@ -107,7 +107,7 @@ typedef struct manoeuvre {
   const char* mark;  // NULL: neither tuned on nor looked at before
 } manoeuvre;
 
-// M1 and M2 took part in the tuning of the specification; M3 to M5 are its held-out ones
+// the defaults of the correction were tuned on M1 and M2; M3 to M5 were held out
 static const manoeuvre manoeuvres[] = {
     {"M1 steps", "m1", 0, 0, 0.01, "tuned on"},   {"M2 2 Hz", "m2", 2, 0.10, 0, "tuned on"},
     {"M3 1 Hz", "m2", 1, 0.05, 0, "known"},       {"M4 3 Hz", "m2", 3, 0.10, 0, "known"},

@@ -123,7 +123,7 @@ typedef struct derate {
 
 enum { DERATE_T, DERATE_SD, DERATE_Y, DERATE_LIMIT, DERATE_LOW, DERATE_HIGH, DERATE_SIGMAS };
 
-// The defaults of low and high are those of magnets in a traction motor (powertrain specification, derating).
+// The defaults of low and high are those of magnets in a traction motor: full torque up to 100 degC, none from 120 degC on.
 static const yoke_variable derate_variables[] = {
     REAL(derate, T, "K", "temperature", YOKE_INPUT, 383.15),
     {.name = "sd",

@@ -10,8 +10,8 @@
 //
 // The output after a step is that of the end of the step. Its integral over the step is computed on
 // request, by Gauss-Legendre quadrature of five points on pieces of an eighth of a period between
-// the kinks. Jumps are announced. Source: HINF specification 10.4 for the phase of the chirp; step
-// steer and weave after ISO 7401 and ISO 13674-1, amplitudes being torques here.
+// the kinks. Jumps are announced. Source: step steer and weave after ISO 7401 and
+// ISO 13674-1, amplitudes being torques here.
 #include <float.h>
 #include <math.h>
 #include <stddef.h>

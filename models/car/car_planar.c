@@ -10,7 +10,7 @@
 // l: distance of the wheels, h: G above the line AB, b = |BG|, theta_F its angle. y is measured from the axles. Classical
 // Runge-Kutta, `inner_steps` per call. Of the motion x'/r depends on the torque alone, so that the speed at the end of a cycle is
 // known ahead: omega has direct feedthrough from tau, as a load of the rig should have (models/rig/rig_inertia.c).
-// Source: README.md; specification of the bench, section 6.2.
+// Source: B. Rodriguez Frade, doctoral thesis, A Coruna 2021, section 6.2.3; what is chosen here: README.md.
 #include <math.h>
 #include <stddef.h>
 #include <string.h>

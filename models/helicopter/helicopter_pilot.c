@@ -7,8 +7,8 @@
 //   version 5   everything at once; turn a square wave
 //
 // Every command is a smooth part and stairs; where the stairs change the jump is announced, so that
-// extrapolation does not shoot over it. Source: MPSM specification 10.3, written because the
-// published commands are lost; only what is known of them (times of climb, no jumps in version 1).
+// extrapolation does not shoot over it. Own commands: those of S. Genser, thesis, Graz 2020, section
+// 4.1, are not published; these keep what is known (times of climb, no jumps in version 1).
 #include <math.h>
 #include <stddef.h>
 #include <string.h>

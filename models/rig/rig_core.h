@@ -46,7 +46,7 @@ typedef struct yoke_rig {
   uint16_t counts[YOKE_RIG_N_MOTORS];  // of the cells
 } yoke_rig;
 
-// The prototype of the specification; and the automotive-grade rig, assumed (README.md).
+// The prototype; and the automotive-grade rig, whose values are assumed (README.md).
 yoke_rig_settings yoke__rig_prototype(void);
 yoke_rig_settings yoke__rig_automotive(void);
 // What is wrong with settings; NULL if nothing is.

@@ -5,7 +5,7 @@
 //   position w_ref = 2 pi f (phi_ref - phi), limited                          with the speed loop
 //
 // An integral stands still while what it drives is limited. States follow CiA 402: disabled, ready, switched on,
-// enabled, quick stop, fault. Source: specification of the bench, sections 4 and 12.
+// enabled, quick stop, fault. Page: README.md and docs/rig.md, "States and limits".
 #ifndef YOKE_MODELS_RIG_DRIVE_H
 #define YOKE_MODELS_RIG_DRIVE_H
 

@@ -2,7 +2,7 @@
 //
 // Length on the bus [bit]: 47 + 8 n without stuffing (1 start, 11 + 1 + 6 head, 8 n data, 16 check sum with delimiter,
 // 2 acknowledge, 7 end, 3 space), and at most floor((33 + 8 n) / 4) stuff bits: one after five equal bits, of which the
-// stuff bit may be the first of the next five. Source: specification, section 4.
+// stuff bit may be the first of the next five. Source: ISO 11898-1, classical frames.
 #include "models/rig/rig_frame.h"
 
 #include <math.h>

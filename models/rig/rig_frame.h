@@ -11,7 +11,7 @@
 //             count x (id u32, dlc u8, 3 pad, 8 data)
 //
 // Nodes are 1 (motor under test) and 2 (load motor). The controlword carries the mode in its upper four bits, which
-// CiA 402 leaves to the maker; the statusword echoes it there. Source: specification of the bench, section 12.
+// CiA 402 leaves to the maker; the statusword echoes it there. The layout is ours; README.md, "Frames".
 #ifndef YOKE_MODELS_RIG_FRAME_H
 #define YOKE_MODELS_RIG_FRAME_H
 

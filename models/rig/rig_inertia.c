@@ -2,7 +2,7 @@
 //
 // The load of a rig answers in the cycle in which the torque arrives: the output is the speed that the present torque will have
 // made by the end of the cycle, `ahead` from now. So omega has direct feedthrough from tau, and with `exchange: fresh` the
-// demand leaves in the same cycle. Source: specification of the bench, section 6.1.
+// demand leaves in the same cycle. Source: B. Rodriguez Frade, doctoral thesis, A Coruna 2021, section 6.2.3.
 #include <math.h>
 #include <stddef.h>
 

@@ -6,7 +6,8 @@
 //   C U U' = P_supply - P_A - P_B - P_brake    P = u i + drop |i|
 //
 // Semi-implicit Euler: currents from the old speeds, speeds from the new currents and the old twist, angles from the new
-// speeds. Source: specification of the bench, sections 2, 3 and 12.
+// speeds. Source: B. Rodriguez Frade, doctoral thesis, A Coruna 2021, section 6.2, for the bench; the equations are textbook,
+// the numbers in README.md.
 #ifndef YOKE_MODELS_RIG_PLANT_H
 #define YOKE_MODELS_RIG_PLANT_H
 

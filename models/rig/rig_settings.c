@@ -6,7 +6,7 @@
 
 static const double two_pi = 6.283185307179586477;
 
-// Two Maxon EC-i 52 with EPOS4 50/15, as the specification states them (section 3) or chooses them (4, 12).
+// Two Maxon EC-i 52 with EPOS4 50/15; the source of each value is in README.md, "Prototype (default)".
 yoke_rig_settings yoke__rig_prototype(void) {
   const double k_tau = 48.6e-3, I0 = 0.726, rpm = two_pi / 60.0;
   return (yoke_rig_settings){
@@ -54,7 +54,7 @@ yoke_rig_settings yoke__rig_prototype(void) {
   };
 }
 
-// Two machines of 200 kW: everything but the limits of the source is assumed.
+// Two machines of 200 kW: everything but the published limits is assumed (README.md).
 yoke_rig_settings yoke__rig_automotive(void) {
   const double rpm = two_pi / 60.0, k_tau = 0.5143;
   return (yoke_rig_settings){

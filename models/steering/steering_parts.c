@@ -18,8 +18,8 @@
 // its speed, speeds before positions, tyres and vehicle from old values. The bristles z are
 // implicit, since sigma0 |v| / g is fast: z becomes (z + h v) / (1 + h sigma0 |v| / g). An end of a
 // spring that is in another unit is the integral of the speed received.
-// Source: W. Chen, licentiate thesis, Chalmers 2019, for the mechanics; HINF specification 10.1 and
-// 10.4 for all numbers.
+// Source: W. Chen, licentiate thesis, Chalmers 2019, for the mechanics; the numbers are ours
+// (README.md, "Variables").
 #include "models/steering/steering_parts.h"
 
 #include <math.h>
