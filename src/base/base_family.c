@@ -23,6 +23,7 @@ typedef struct member {
   int pid, parent;
   uint64_t start;
   bool is_family;
+  bool is_over;  // ended and not waited for
 } member;
 
 typedef struct family {
@@ -49,7 +50,12 @@ static size_t read_file(int pid, const char* name, char* to, size_t size) {
   return n;
 }
 
-// False: gone, or ended and not waited for.
+static char* skip_field(char* at) {
+  at += strspn(at, " ");
+  return at + strcspn(at, " ");
+}
+
+// False: gone.
 static bool read_member(int pid, member* to) {
   char text[STAT_SIZE];
   read_file(pid, "stat", text, sizeof text);
@@ -57,7 +63,7 @@ static bool read_member(int pid, member* to) {
   if (at == NULL || at[1] == '\0') {
     return false;
   }
-  // fields 3, 4 and 22 of proc(5)
+  // fields 3, 4, 20 and 22 of proc(5)
   at++;
   at += strspn(at, " ");
   const char state = *at;
@@ -70,18 +76,20 @@ static bool read_member(int pid, member* to) {
   if (end == at) {
     return false;
   }
-  for (int i = 5; i < 22; i++) {
-    end += strspn(end, " ");
-    end += strcspn(end, " ");
+  for (int i = 5; i < 20; i++) {
+    end = skip_field(end);
   }
-  at = end;
+  const long n_threads = strtol(end, &end, 10);
+  at = skip_field(end);
   *to = (member){.pid = pid, .parent = parent, .start = strtoull(at, &end, 10)};
-  return end != at && state != 'Z' && state != 'X';
+  // while other threads go on, a process whose first one has ended is alive, and the parent of its children
+  to->is_over = (state == 'Z' || state == 'X') && n_threads <= 1;
+  return end != at;
 }
 
 uint64_t yoke__family_start_time(int pid) {
   member m;
-  return read_member(pid, &m) ? m.start : 0;
+  return read_member(pid, &m) && !m.is_over ? m.start : 0;
 }
 
 static bool list_all(family* f) {
@@ -164,7 +172,7 @@ void yoke__family_end(int root, const char* mark, uint64_t since) {
     bool is_any = false;
     find_family(&f, root, mark, since, room);
     for (size_t i = 0; i < f.n; i++) {
-      if (f.all[i].is_family && !is_exempt(f.all[i].pid)) {
+      if (f.all[i].is_family && !f.all[i].is_over && !is_exempt(f.all[i].pid)) {
         kill(f.all[i].pid, SIGKILL);
         is_any = true;
       }

@@ -249,9 +249,14 @@ static void test_words(void** state) {
   assert_string_equal(text, "called exit(0)");
 }
 
-// A grandchild in another session is ended; a process that is no relative is not.
-static void test_family(void** state) {
-  (void)state;
+static void* sleep_on(void* none) {
+  sleep(60);
+  return none;
+}
+
+// A grandchild in another session is ended; a process that is no relative is not. The process between them is gone, or only
+// its first thread is.
+static void check_family(bool is_thread_left) {
   if (prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) != 0) {
     print_message("skipped: adopted processes, which the emulator does not know\n");
     return;
@@ -270,6 +275,10 @@ static void test_family(void** state) {
     if (fork() == 0) {
       setsid();
       if (fork() != 0) {
+        pthread_t thread;
+        if (is_thread_left && pthread_create(&thread, NULL, sleep_on, NULL) == 0) {
+          pthread_exit(NULL);
+        }
         _exit(0);
       }
       const pid_t own = getpid();
@@ -300,10 +309,25 @@ static void test_family(void** state) {
   assert_true(yoke__family_start_time(root) == 0);
 }
 
+static void test_family(void** state) {
+  (void)state;
+  check_family(false);
+}
+
+static void test_family_of_a_thread(void** state) {
+  (void)state;
+  check_family(true);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_no_watch),  cmocka_unit_test(test_words), cmocka_unit_test(test_ends),
-      cmocka_unit_test(test_interrupt), cmocka_unit_test(test_third), cmocka_unit_test(test_family),
+      cmocka_unit_test(test_no_watch),
+      cmocka_unit_test(test_words),
+      cmocka_unit_test(test_ends),
+      cmocka_unit_test(test_interrupt),
+      cmocka_unit_test(test_third),
+      cmocka_unit_test(test_family),
+      cmocka_unit_test(test_family_of_a_thread),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
