@@ -148,6 +148,11 @@ if(NOT CMAKE_CROSSCOMPILING AND BASH_PROGRAM AND NOT YOKE_TESTS STREQUAL "OFF")
   endforeach()
   add_test(NAME tools.includes COMMAND ${PROJECT_SOURCE_DIR}/tools/check_includes)
   yoke_test_properties(tools.includes tools)
+  # pages use the port of their examples, and some have many commands
+  set_tests_properties(tools.test_pages tools.test_pages_slow PROPERTIES RESOURCE_LOCK port_of_pages TIMEOUT 7200)
+  # links of the pages lead somewhere, and somewhere leads to each page
+  add_test(NAME tools.links COMMAND ${PROJECT_SOURCE_DIR}/tools/check_links)
+  yoke_test_properties(tools.links tools)
   # the picture of docs/README.md is that of the includes
   find_program(PYTHON3_PROGRAM python3)
   if(PYTHON3_PROGRAM)
