@@ -1,4 +1,4 @@
-// How far a result can be believed: error bands of signals in their own units, the verdict of a run, energy of bonds, alarms,
+// How far to trust a result: error bands of signals in their own units, the verdict of a run, energy of bonds, alarms,
 // step times, health of coupling methods.
 //
 //   yoke_run_settings settings = {.trust = YOKE_TRUST_AUTO};

@@ -301,7 +301,7 @@ class System:
         "csv", "hdf5", "mat" or several with commas. progress: called about ten times a second with a yoke.Progress;
         the run ends if it returns False. A run that fails raises yoke.Error, with the rows until then in its `result`.
 
-        trust: companions that compute the same system in another way, to see how far the result can be believed:
+        trust: companions that compute the same system in another way, to see how far to trust the result:
         "file" (what the system file says, else "auto"), "auto", "both", "half", "cheap", or "none" or None. They know
         nothing of values that were written, and need a run from the start time. Ctrl-C while they are waited for, when
         the run itself is over, is no exception: the Result has no verdict (None) and all rows. Units written in Python

@@ -78,7 +78,7 @@ class Coupling:
 
 @dataclass(frozen=True)
 class Signal:
-    """How far one exchanged signal can be believed; errors are those of the coupling.
+    """How far to trust one exchanged signal; errors are those of the coupling.
 
     verdict: "trustworthy", "doubtful", "wrong" or "not judged"; reason: one sentence. In the signal's unit `dim`:
     band_max, the largest error is below this, and it is largest at at_time [s]; band and low, the rms error lies between

@@ -101,7 +101,8 @@ static yoke_grant least(const yoke_api_pace* p, int n_threads, bool is_priority)
 }
 
 static bool wants_priority(yoke_pace* pace) {
-  const char* why = pace->overrun == YOKE_OVERRUN_CATCH_UP ? "a run that catches up may never sleep"
+  const char* why = pace->overrun == YOKE_OVERRUN_CATCH_UP
+                        ? "overrun: catch-up could then block the machine"
                     : pace->grid.period_ns < LEAST_PERIOD_NS ? "the steps are shorter than 100 us"
                                                              : "";
   snprintf(pace->grants.why_no_priority, sizeof pace->grants.why_no_priority, "%s", why);
@@ -184,7 +185,7 @@ void yoke__api_pace_settle(yoke_simulation* simulation, yoke_status status) {
   if (simulation->system->n_actions > 0 && status != YOKE_OK && simulation->trust != NULL &&
       simulation->trust->mode != YOKE_TRUST_NONE) {
     yoke__trust_give_up(simulation->trust,
-                        "safe actions have changed inputs, which companions do not know");
+                        "safe actions changed inputs, which companion runs cannot repeat");
   }
 }
 

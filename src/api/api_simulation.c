@@ -526,7 +526,8 @@ static yoke_trust_mode choose_mode(const yoke_simulation* simulation, yoke_trust
   return mode == YOKE_TRUST_FILE ? modes[simulation->system->scenario->trust.companions] : mode;
 }
 
-static const char written_text[] = "values were written into the run, which companions do not know";
+static const char written_text[] =
+    "values were written during the run, which companion runs cannot repeat";
 
 // Companions begin beside the run. Without memory for them the run goes on alone, and the verdict says so.
 static void start_trust(yoke_simulation* simulation, yoke_trust_mode mode, bool is_paced) {

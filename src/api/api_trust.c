@@ -152,7 +152,7 @@ void yoke__api_explain_heat(const yoke_simulation* simulation, size_t i,
   if (n > 0) {
     char texts[3][32];
     snprintf(result->explanation, sizeof result->explanation,
-             "heat: %s of the %s due arrived, %s more is on its way",
+             "heat: %s of %s due so far arrived, %s more is in transit",
              yoke__energy_text(arrived, texts[0], sizeof texts[0]),
              yoke__energy_text(due, texts[1], sizeof texts[1]),
              yoke__energy_text(sent - due, texts[2], sizeof texts[2]));

@@ -41,7 +41,7 @@ bool yoke__ledger_is_broken(const yoke_ledger_result* r) {
   return r->has_ter && r->throughput > 0 && r->flow + r->effort > PARTS_BROKEN * r->throughput;
 }
 
-// "the two ends of spring disagree about 6.2 kJ of the 368 kJ that passed (1.7 %), mostly in the rate"
+// "the two ends of spring disagree by 6.2 kJ of 368 kJ transferred energy (1.7 %), mostly in the rate"
 static void explain_mismatch(yoke_ledger_result* r) {
   char ter[32], throughput[32];
   const char* where = r->ter <= 0           ? ""
@@ -50,12 +50,12 @@ static void explain_mismatch(yoke_ledger_result* r) {
   yoke__energy_text(r->throughput, throughput, sizeof throughput);
   if (r->ter > MOST_ENERGY) {
     snprintf(r->explanation, sizeof r->explanation,
-             "the two ends of %.80s disagree about %.3g %% of the energy that passed (%s)%s",
+             "the two ends of %.80s disagree by %.3g %% of the transferred energy (%s)%s",
              r->bond->name, 100 * r->rter, throughput, where);
     return;
   }
   snprintf(r->explanation, sizeof r->explanation,
-           "the two ends of %.80s disagree about %s of the %s that passed (%.3g %%)%s",
+           "the two ends of %.80s disagree by %s of %s transferred energy (%.3g %%)%s",
            r->bond->name, yoke__energy_text(r->ter, ter, sizeof ter), throughput, 100 * r->rter,
            where);
 }
@@ -122,14 +122,14 @@ void yoke__ledger_explain(yoke_ledger_result* r) {
 double yoke__ledger_explain_given(const char* bond, const char* unit, double given,
                                   double given_half, double throughput, char* to, size_t size) {
   const double change = 2 * (given - given_half);
-  char energy[48], passed[32], share[64] = "where none passed";
+  char energy[48], passed[32], share[64] = "where none was transferred";
   if (!yoke__is_finite(change) || !yoke__is_finite(throughput)) {
     snprintf(to, size, "%s", "");
     return (double)NAN;
   }
   if (fabs(change) > RIGHT_WITHIN * throughput) {
     if (throughput > 0) {
-      snprintf(share, sizeof share, "of %s that passed",
+      snprintf(share, sizeof share, "of %s transferred",
                yoke__energy_text(throughput, passed, sizeof passed));
     }
     snprintf(to, size, "%s too %s energy reached %.80s through %.80s, %s",

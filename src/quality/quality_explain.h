@@ -23,7 +23,7 @@ void yoke__ledger_explain(yoke_ledger_result* result);
 
 // Energy given to `unit` through `bond` (yoke_ledger_result.given) in a run and in its companion with half the steps [J]:
 //   dW = 2 (given - given_half)
-// "about 17.1 J too little energy reached arm through piston, of 3.4 kJ that passed", or that it is right within 0.5 %.
+// "about 17.1 J too little energy reached arm through piston, of 3.4 kJ transferred", or that it is right within 0.5 %.
 // Returns dW; NaN, and an empty text, if a number is not known.
 double yoke__ledger_explain_given(const char* bond, const char* unit, double given,
                                   double given_half, double throughput, char* to, size_t size);

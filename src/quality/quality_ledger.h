@@ -49,7 +49,7 @@ typedef enum yoke_mu_origin {
 typedef enum yoke_indicator {
   YOKE_INDICATOR_RHO,  // |dP| relative to the peaks of action and rate: is the exchange fast enough?
   YOKE_INDICATOR_EPS,   // energy created within the window relative to the bond's energy
-  YOKE_INDICATOR_RTER,  // TER within the window relative to the energy that passed
+  YOKE_INDICATOR_RTER,  // TER within the window relative to the transferred energy
   YOKE_N_INDICATORS,
 } yoke_indicator;
 

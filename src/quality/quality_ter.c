@@ -113,7 +113,7 @@ static void collect_bonds(yoke_ter_comparison* ter, int side) {
   for (size_t i = 0; i < result->summary.n_bonds; i++) {
     const yoke_summary_bond* bond = &result->summary.bonds[i];
     if (bond->is_heat) {
-      add_text(ter, &ter->notes, "bond '%s' of %s balances heat: there is no power to judge",
+      add_text(ter, &ter->notes, "bond '%s' of %s is a heat balance: it has no power to judge",
                bond->name, side_name(side));
       continue;
     }
@@ -344,8 +344,7 @@ static bool take_reference(yoke_ter_comparison* ter, yoke_ter_row* row, double t
   if (bond == NULL || !multiply(reference, bond, outputs, now, n, p)) {
     recorded = find_power(ter, YOKE_TER_REFERENCE, row->name, NULL);
     if (recorded == NULL) {
-      row->why_not = bond == NULL ? "nothing says which columns of the reference are its action "
-                                    "and rate"
+      row->why_not = bond == NULL ? "the reference does not name the columns of its action and rate"
                                   : "the reference lacks the action or the rate";
       return false;
     }
@@ -410,7 +409,7 @@ static void note_error(yoke_ter_comparison* ter, const yoke_ter_row* row) {
   }
   if (e->t_first > first || e->t_last < last) {
     add_text(ter, &ter->notes,
-             "error energy of bond '%s' covers %.9g to %.9g s only: the reference has no more",
+             "error energy of bond '%s' covers %.9g to %.9g s only: the reference ends there",
              row->name, e->t_first, e->t_last);
   }
   if (e->n_bad > 0) {

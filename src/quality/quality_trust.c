@@ -160,7 +160,7 @@ static void explain_trust(yoke_trust_signal* s) {
   if (s->growth.is_latched) {
     append(s, "; it ");
     append_growth(s);
-    append(s, s->band.has_estimate ? "" : ", and so did what it was compared with");
+    append(s, s->band.has_estimate ? "" : ", and so did the companion runs");
   }
 }
 
@@ -175,23 +175,22 @@ static void append_balance(yoke_trust_signal* s) {
          is_lost ? "lost" : "off");
 }
 
-// "a.p sends 0.61 J to b.q by its calls, but 1.96 J when it is called more often (69 % missed)"; where it is not that sure,
+// "a.p sends 0.61 J to b.q, but 1.96 J when it is called more often (69 % missed)"; where it is not that sure,
 // "(up to 69 % missed)"
 static void append_missed(yoke_trust_signal* s) {
   const yoke_flow_check* c = &s->flow.check;
   const bool is_sure = c->least > LOST_WRONG;
   char sent[YOKE_NUMBER_SIZE], finer[YOKE_NUMBER_SIZE];
-  append(s, "%s sends %s %s to %s by its calls, but %s %s when it is called more often (", s->name,
+  append(s, "%s sends %s %s to %s, but %s %s when it is called more often (", s->name,
          yoke__number_brief(c->sent, sent), s->flow.dim, s->flow.to,
          yoke__number_brief(c->finer, finer), s->flow.dim);
   append(s, "%s%.3g %% %s)", is_sure ? "" : "up to ", 100 * (is_sure ? c->share : c->missed),
          fabs(c->sent) < fabs(c->finer) ? "missed" : "off");
 }
 
-// "a.p changes too fast for its calls: 97 % of what it sends to b.q is not settled by them"
+// "a.p changes too fast for its calls: they do not resolve 97 % of what it sends to b.q"
 static void append_unsure(yoke_trust_signal* s) {
-  append(s,
-         "%s changes too fast for its calls: %.3g %% of what it sends to %s is not settled by them",
+  append(s, "%s changes too fast for its calls: they do not resolve %.3g %% of what it sends to %s",
          s->name, 100 * s->flow.unsure, s->flow.to);
 }
 
@@ -256,7 +255,7 @@ static void explain(yoke_trust_signal* s) {
     if (is_lossy(s)) {
       append_loss(s);
     } else if (s->sampled_by != NULL) {
-      append(s, "only samples of %s reach %s: what happens between exchanges is not seen", s->name,
+      append(s, "only samples of %s reach %s: values between exchanges are lost", s->name,
              s->sampled_by);
     } else {
       explain_doubt(s);
@@ -410,7 +409,7 @@ int yoke__trust_compare(const yoke_trust_signal* a, const yoke_trust_signal* b) 
 
 static yoke_trust_loop empty_loop(void) {
   return (yoke_trust_loop){
-      .worst = YOKE_NOT_FOUND, .verdict = YOKE_VERDICT_NONE, .reason = "no signal decides"};
+      .worst = YOKE_NOT_FOUND, .verdict = YOKE_VERDICT_NONE, .reason = "no signal could be judged"};
 }
 
 // One more signal that decides.

@@ -28,7 +28,7 @@ static const char* const indicator_names[YOKE_N_INDICATORS] = {"rho", "eps", "rt
 static const char* const indicator_texts[YOKE_N_INDICATORS] = {
     "residual power relative to the peaks of action and rate",
     "residual energy of the samples within the window, relative to the energy of the exchange",
-    "total energy residual within the window, relative to the energy that passed"};
+    "total energy residual within the window, relative to the transferred energy"};
 
 // ---------------------------------------------------------------------------------------------------------
 // the verdict
@@ -52,20 +52,18 @@ static void judge_numbers(yoke_ledger_result* r) {
 // why a bond without any sign of an error is not judged
 static const char* why_not_judged(const yoke_ledger_result* r) {
   static const char* const texts[] = {
-      [YOKE_MU_BOTH_FEEDTHROUGH] = "no energy is judged: both units let the other's signal "
-                                   "through, so the energy of a step cannot be told from the "
-                                   "residual",
-      [YOKE_MU_IMPLICIT] = "no energy is judged: a unit has an implicit solver, for which the "
-                           "energy of a step cannot be told from the residual",
-      [YOKE_MU_GAUSS_SEIDEL] = "no energy is judged: under Gauss-Seidel the residual of samples "
-                               "mixes two times",
-      [YOKE_MU_ITERATIVE] = "no energy is judged: an iterated exchange leaves no residual of "
-                            "samples",
-      [YOKE_MU_MODEL] = "no energy is judged: the inputs come from models of the units, so the "
-                        "energy of a step cannot be told from the residual of samples",
-      [YOKE_MU_MEANS] = "no energy is judged: units get means of their inputs, so the energy of a "
-                        "step cannot be told from the residual of samples",
-      [YOKE_MU_NO_POWER] = "no energy is judged",
+      [YOKE_MU_BOTH_FEEDTHROUGH] = "energy not judged: both units have direct feedthrough, so the "
+                                   "residual does not give the energy of a step",
+      [YOKE_MU_IMPLICIT] = "energy not judged: a unit has an implicit solver, so the residual does "
+                           "not give the energy of a step",
+      [YOKE_MU_GAUSS_SEIDEL] = "energy not judged: under Gauss-Seidel the residual compares "
+                               "samples of two different times",
+      [YOKE_MU_ITERATIVE] = "energy not judged: an iterated exchange leaves no residual of samples",
+      [YOKE_MU_MODEL] = "energy not judged: the inputs come from models of the units, so the "
+                        "residual does not give the energy of a step",
+      [YOKE_MU_MEANS] = "energy not judged: units get means of their inputs, so the residual does "
+                        "not give the energy of a step",
+      [YOKE_MU_NO_POWER] = "energy not judged",
   };
   const bool has_figure = !isnan(r->eps) || (r->has_ter && r->throughput > 0);
   const yoke_mu_origin origin = r->bond->mu_origin;
@@ -80,8 +78,8 @@ static void result_of_heat(const yoke_book* book, yoke_ledger_result* out) {
   out->throughput = yoke__sum_value(&book->passed_magnitude);
   out->created = out->eps = (double)NAN;
   snprintf(out->explanation, sizeof out->explanation,
-           "heat balance: %s %s arrived than was sent, of %s (the product of heat flow and "
-           "temperature is no power: no verdict)",
+           "heat balance: %s %s arrived than was sent, of %s (no verdict: heat flow times "
+           "temperature is not a power)",
            yoke__energy_text(out->residual, lost, sizeof lost), out->residual < 0 ? "less" : "more",
            yoke__energy_text(out->throughput, passed, sizeof passed));
   memcpy(out->reason, out->explanation, sizeof out->reason);
@@ -157,7 +155,7 @@ static void result_of_bond(const yoke_ledger* ledger, const yoke_book* book,
     snprintf(out->explanation, sizeof out->explanation,
              "the transferred energy overflowed: the run diverged");
   } else if (out->energy <= 0 && out->throughput <= 0) {
-    snprintf(out->explanation, sizeof out->explanation, "no power has passed");
+    snprintf(out->explanation, sizeof out->explanation, "no energy was transferred");
   } else {
     judge_numbers(out);
     yoke__ledger_explain(out);

@@ -212,7 +212,7 @@ static yoke_status read_summary(const char* directory, json_t** out, const yoke_
   const double version = yoke__json_find_number(*out, "version", 0);
   if (version != 1) {
     return yoke_fail(&context.sink, YOKE_BAD_INPUT,
-                     "this is version %g of the summary, this Yoke knows 1", version);
+                     "this summary has version %g, this Yoke reads version 1", version);
   }
   if (!json_is_object(json_object_get(*out, "system")) ||
       yoke__json_find_text(*out, "sentence", NULL) == NULL) {
@@ -226,7 +226,7 @@ static yoke_status read_summary(const char* directory, json_t** out, const yoke_
                      "companions", "messages", "columns") != 0) {
     return json_error_code(&error) == json_error_out_of_memory
                ? YOKE_NO_MEMORY
-               : yoke_fail(&context.sink, YOKE_BAD_INPUT, "this is no sound summary: %s",
+               : yoke_fail(&context.sink, YOKE_BAD_INPUT, "this summary is not valid: %s",
                            error.text);
   }
   return YOKE_OK;

@@ -172,10 +172,11 @@ static const char* find_obstacle(const yoke_system* system, yoke_trust_mode mode
     }
   }
   if (has_own(system) && has_foreign(system)) {
-    return "units of the program cannot follow an FMU or a library into a process of its own";
+    return "FMUs and libraries need companions in a separate process, where units of your own "
+           "program are not available";
   }
   return mode == YOKE_TRUST_AUTO && has_own(system)
-             ? "units of the program itself would be called again; --trust both does it"
+             ? "companions would call units of your own program again; --trust both allows it"
              : NULL;
 }
 
@@ -507,7 +508,7 @@ static void judge_companion(yoke_trust* trust, yoke_companion* c) {
              result->why[0] == '\0' ? "" : ": ", result->why);
   } else if (!trust->has_grown && has_grown(&trust->plan, result->values, trust->n_rows)) {
     c->is_grown = true;
-    snprintf(c->why, sizeof c->why, "it diverges where the run does not");
+    snprintf(c->why, sizeof c->why, "it diverges, but the run does not");
   } else {
     c->is_usable = true;
     c->why[0] = '\0';

@@ -1,4 +1,4 @@
-// How far a run can be believed: its companions while it runs, bands and verdicts when they have ended.
+// How far to trust a run: its companions while it runs, bands and verdicts when they have ended.
 //
 //   begin    companions start on free processors; samples of the run are kept
 //   watch    now and then while the run goes on: leaves out what would take too long

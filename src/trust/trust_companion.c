@@ -293,7 +293,7 @@ static void run_way(const companion_job* job) {
     end_with(job->result, YOKE_COMPANION_REFUSED, "it has other signals than the run");
   } else if (job->way->recipe.method != NULL && job->way->recipe.scheme == YOKE_JACOBI &&
              job->way->recipe.order == 0 && system->n_methods < 2) {
-    end_with(job->result, YOKE_COMPANION_REFUSED, "the method serves no connection");
+    end_with(job->result, YOKE_COMPANION_REFUSED, "the method applies to no connection");
   } else {
     run_system(job, system, &messages);
   }
@@ -315,7 +315,7 @@ static int run_apart(const void* argument) {
   status = status < 0 ? status : yoke__temp_create(&temp, NULL);
   note_shortage(job->result, status);
   if (status < 0 || chdir(yoke__temp_path(temp)) != 0) {
-    end_with(job->result, YOKE_COMPANION_REFUSED, "no folder of its own could be made");
+    end_with(job->result, YOKE_COMPANION_REFUSED, "its folder could not be made");
   } else {
     run_way(job);
   }
@@ -339,7 +339,7 @@ void yoke__companion_prepare(const yoke_companion_plan* plan, yoke_companion* co
   }
 }
 
-static const char lost_text[] = "the process that starts it was ended from outside";
+static const char lost_text[] = "its parent process was killed";
 
 // How its process ended. False: it was cancelled, could not be started, or nobody knows.
 static bool await_process(const companion_job* job, yoke_companion* companion,

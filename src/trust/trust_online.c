@@ -98,7 +98,7 @@ static const char* judge_unit(yoke_trust_online* o, size_t unit) {
     return format(&o->arena, "the law '%s' is not linear", su->name);
   }
   if (su->derivative_order > 0) {
-    return format(&o->arena, "'%s' takes derivatives of its inputs", su->name);
+    return format(&o->arena, "'%s' uses derivatives of its inputs", su->name);
   }
   return NULL;
 }
@@ -372,7 +372,7 @@ static yoke_status find_units(yoke_trust_online* o) {
   YOKE_TRY(yoke__arena_status(&o->arena));
   spread_lack(o);
   YOKE_TRY(yoke__master_each_unit(system, o->state, find_feedthrough, o,
-                                  "the feedthrough could not be found"));
+                                  "the feedthrough could not be determined"));
   for (size_t i = 0; i < system->n_units; i++) {
     if (o->why[i] != NULL && o->why[i][0] == '\0') {
       o->why[i] = format(&o->arena, "the feedthrough of '%s' is not known", system->units[i].name);

@@ -208,7 +208,7 @@ static void test_stopped_runs_are_not_compared(void** state) {
   check_ok(yoke_simulation_judge(s, NULL));
   char* json = NULL;
   check_ok(yoke_simulation_summary(s, &json));
-  check_contains(json, "safe actions have changed inputs");
+  check_contains(json, "safe actions changed inputs");
   check_contains(json, "\"status\": \"stopped by missed deadlines\"");
   yoke_text_free(&json);
   api_close(&s);

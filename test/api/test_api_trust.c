@@ -448,7 +448,7 @@ static void test_progress(void** state) {
   check_ok(yoke_simulation_get_trust(v.sim, &trust));
   if (v.n_calls > v.n_judging) {
     assert_int_equal(trust.verdict, YOKE_VERDICT_NONE);
-    check_contains(trust.reason, "values were written into the run");
+    check_contains(trust.reason, "values were written during the run");
   }
   api_close(&v.sim);
   // nobody waits: no verdict, and asked again there is one without companions
@@ -478,7 +478,7 @@ static void test_own_units(void** state) {
   check_ok(yoke_simulation_judge(sim, NULL));
   check_ok(yoke_simulation_get_trust(sim, &trust));
   assert_int_equal(trust.verdict, YOKE_VERDICT_NONE);
-  check_contains(trust.reason, "units of the program itself would be called again");
+  check_contains(trust.reason, "companions would call units of your own program again");
   api_close(&sim);
   sim = api_open(registry, NULL, text);
   check_ok(yoke_simulation_run(sim, &both, NULL));
@@ -492,7 +492,7 @@ static void test_own_units(void** state) {
   check_ok(yoke_simulation_run(sim, &both, NULL));
   check_ok(yoke_simulation_judge(sim, NULL));
   check_ok(yoke_simulation_get_trust(sim, &trust));
-  check_contains(trust.reason, "values were written into the run");
+  check_contains(trust.reason, "values were written during the run");
   api_close(&sim);
   yoke_registry_destroy(&registry);
 }

@@ -269,7 +269,7 @@ run 0 compare plain.csv gauss-seidel-0.1 --measure ter
 out_has '^joint +0\.00116741 +0\.00130559 +0\.894162 +0\.05[0-9]+ +0\.0661177 .* result$'
 out_has '^the result \(plain\.csv\): no summary\.json; TER is the last value of bond\.NAME\.ter'
 run 0 compare plain.csv "$rotor/reference.csv" --measure ter
-out_has "^no error energy of bond 'joint': nothing says which columns of the reference are its action and rate$"
+out_has "^no error energy of bond 'joint': the reference does not name the columns of its action and rate$"
 run 2 compare "$rotor/reference.csv" jacobi-0.1 --measure ter
 err_has 'reference.csv has no bond with a TER: neither a ledger in summary.json nor columns bond.NAME.ter'
 run 2 compare jacobi-0.1 plain.csv --measure ter --signal load.omega
@@ -283,7 +283,7 @@ rm -r other
 # a reference that ends earlier
 awk -F, 'NR == 1 || $1 <= 10' "$rotor/reference.csv" >early.csv
 run 0 compare jacobi-0.1 early.csv --measure ter
-out_has "^error energy of bond 'joint' covers 0 to 10 s only: the reference has no more$"
+out_has "^error energy of bond 'joint' covers 0 to 10 s only: the reference ends there$"
 
 # together with measures of signals, and two bonds with their total
 run 0 compare jacobi-0.1 gauss-seidel-0.1 --measure max,ter --signal load.omega

@@ -54,14 +54,14 @@ done
 run 0 export heater.cir --fmi 2 -o heater.fmu
 sed 's/heater: {circuit: heater.cir}.*/heater: {fmu: heater.fmu, step: 1e-3}/' averaged.yaml >fmu.yaml
 run 3 run fmu.yaml --trust both --out fmu
-says 'trust: wrong: heater.heat sends 0.62 J to body.q by its calls, but 1.16 J when it is called more often'
+says 'trust: wrong: heater.heat sends 0.62 J to body.q, but 1.16 J when it is called more often'
 says '"verdict": "wrong"' fmu/summary.json
 says '"missed": 1' fmu/summary.json
 run 0 run fmu.yaml --trust none --out fmu
 says 'trust: doubtful: heater.heat changes too fast for its calls'
 # half the steps agree by chance
 run 0 run fmu.yaml --set units.heater.step=2e-3 --trust both --out fmu
-says 'trust: doubtful: heater.heat changes too fast for its calls: 97.9 %'
+says 'trust: doubtful: heater.heat changes too fast for its calls: they do not resolve 97.9 %'
 # companion B of `cheap` calls the sender no more often than the run: A decides
 run 3 run fmu.yaml --trust cheap --out fmu
 says 'but 1.16 J when it is called more often (46.2 % missed)'
@@ -104,7 +104,7 @@ says '"unit": "J"' plain_flow/summary.json
 # ---- a heat bond: what is on its way is not missing
 run 0 run "$source/scenarios/electric-drive/drive.yaml" --set time.stop=0.05 --trust none --out drive
 says 'bond heat: not judged: heat: '
-says 'more is on its way'
+says 'more is in transit'
 heat=$(grep -A 8 '"from": "motor.heat"' drive/summary.json | sed -n 's/.*"balance": \([^,]*\),*/\1/p')
 if awk "BEGIN { exit !($heat <= 1e-12) }"; then pass; else bad "the balance of motor.heat is $heat"; fi
 

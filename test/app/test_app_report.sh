@@ -141,14 +141,14 @@ err_has '^other/summary.json:2: error: '
 # versions that this program does not know
 sed '0,/"version": 1/s//"version": 99/' csv/summary.json >other/summary.json
 run 2 report other
-err_has '^other/summary.json: error: this is version 99 of the summary, this Yoke knows 1$'
+err_has '^other/summary.json: error: this summary has version 99, this Yoke reads version 1$'
 sed '0,/"version": 1,/s///' csv/summary.json >other/summary.json
 run 2 report other
-err_has '^other/summary.json: error: this is version 0 of the summary, this Yoke knows 1$'
+err_has '^other/summary.json: error: this summary has version 0, this Yoke reads version 1$'
 sed 's/"messages": \[\]/"messages": 3/' csv/summary.json >other/summary.json
 cmp -s csv/summary.json other/summary.json && fail 'the summary has no empty list of messages'
 run 2 report other
-err_has '^other/summary.json: error: this is no sound summary: Expected array, got real$'
+err_has '^other/summary.json: error: this summary is not valid: Expected array, got real$'
 cp csv/summary.json other
 run 2 report other
 err_has '^other: error: there is no results.csv or results.h5 in this folder; '

@@ -137,7 +137,7 @@ static void test_crane_TR_17(void** state) {
   check_near(run.ter, 426.2, 0.05);
   check_near(run.net, 119.6, 0.05);
   assert_false(run.is_proven);
-  check_contains(run.explanation, "the two ends of piston disagree about 426 J of the 3.46 kJ");
+  check_contains(run.explanation, "the two ends of piston disagree by 426 J of 3.46 kJ");
 
   char text[320];
   const double change = yoke__ledger_explain_given("piston", "arm", run.given, half.given,

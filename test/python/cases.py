@@ -359,7 +359,7 @@ class Trust(Case):
         fine = {"time.step": 0.002}
         alone = yoke.run(LOOP, units={"my.lag": Alone}, set=fine)
         self.assertEqual((alone.verdict, len(made)), ("not judged", 2))
-        self.assertIn("units of the program itself", alone.reason)
+        self.assertIn("units of your own program", alone.reason)
         judged = yoke.run(LOOP, units={"my.lag": Alone}, set=fine, trust="both")
         self.assertEqual((judged.verdict, len(made), max(most)), ("trustworthy", 8, 1))
         self.assertTrue(all(same(judged[name], alone[name]) for name in alone))

@@ -537,7 +537,7 @@ static void test_balances(void** state) {
   assert_int_equal(s.verdict, YOKE_TRUSTWORTHY);
   // samples of a fast flow: doubtful at best, with good bands, at rest, and without a companion
   static const char* const unseen =
-      "only samples of heater.p reach body.q: what happens between exchanges is not seen";
+      "only samples of heater.p reach body.q: values between exchanges are lost";
   s.sampled_by = "body.q";
   check_judged(&s, YOKE_RULE_MAY_BE_OFF, YOKE_DOUBTFUL, unseen);
   s.band.is_constant = true;
@@ -596,16 +596,14 @@ static void test_missed_flows(void** state) {
 
   yoke_trust_signal s = signal_of("heater.p", 0.01, 0.005);
   s.flow = (yoke_trust_flow){"body.q", "J", 0.62, 0.62, 0, 0, check};
-  check_judged(
-      &s, YOKE_RULE_BALANCE, YOKE_WRONG,
-      "heater.p sends 0.62 J to body.q by its calls, but 1.9 J when it is called more often "
-      "(67.4 % missed)");
+  check_judged(&s, YOKE_RULE_BALANCE, YOKE_WRONG,
+               "heater.p sends 0.62 J to body.q, but 1.9 J when it is called more often "
+               "(67.4 % missed)");
   const double near[2] = {0.65, 0.65};
   s.flow.check = yoke__trust_check_flow(0.62, 0.62, near, nobody);
-  check_judged(
-      &s, YOKE_RULE_MAY_BE_OFF, YOKE_DOUBTFUL,
-      "heater.p sends 0.62 J to body.q by its calls, but 0.65 J when it is called more often "
-      "(up to 18.5 % missed)");
+  check_judged(&s, YOKE_RULE_MAY_BE_OFF, YOKE_DOUBTFUL,
+               "heater.p sends 0.62 J to body.q, but 0.65 J when it is called more often "
+               "(up to 18.5 % missed)");
   assert_int_equal(yoke__trust_judge_flow(0, 0, &s.flow.check), YOKE_DOUBTFUL);
   const double same[2] = {0.622, 0.622};
   s.flow.check = yoke__trust_check_flow(0.62, 0.62, same, same);
@@ -613,9 +611,8 @@ static void test_missed_flows(void** state) {
   assert_int_equal(s.verdict, YOKE_TRUSTWORTHY);
 
   // what calls leave open: more is allowed where companions agree
-  static const char* const open =
-      "heater.p changes too fast for its calls: 30 % of what it sends to body.q is not settled by "
-      "them";
+  static const char* const open = "heater.p changes too fast for its calls: they do not resolve 30 "
+                                  "% of what it sends to body.q";
   s.flow.unsure = 0.3;
   yoke__trust_judge_signal(&s);
   assert_int_equal(s.verdict, YOKE_TRUSTWORTHY);

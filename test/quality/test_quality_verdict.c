@@ -57,7 +57,7 @@ static yoke_ledger_result make(const made* m, bool has_mu, bool is_autonomous) {
 
 static const char by_samples[] = "the residual of its samples adds up to ";
 static const char by_energy[] = "the coupling created about ";
-static const char by_ter[] = "the two ends of made disagree about ";
+static const char by_ter[] = "the two ends of made disagree by ";
 static const char by_rho[] = "the exchange is too slow for these signals: rho is above 0.25 in ";
 static const char by_wild[] = "the coupling error is as large as the power itself (rho up to ";
 static const char no_sign[] = "no sign of an energy error, and no error estimate";
@@ -176,19 +176,19 @@ static void test_given_in_words(void** state) {
   check_near(yoke__ledger_explain_given("piston", "arm", -295.33, -286.79, 3400, text, sizeof text),
              -17.08, 1e-9);
   assert_string_equal(
-      text, "about 17.1 J too little energy reached arm through piston, of 3.4 kJ that passed");
+      text, "about 17.1 J too little energy reached arm through piston, of 3.4 kJ transferred");
   check_near(yoke__ledger_explain_given("piston", "arm", 120, 110, 1000, text, sizeof text), 20,
              1e-12);
   assert_string_equal(text,
-                      "about 20 J too much energy reached arm through piston, of 1 kJ that passed");
+                      "about 20 J too much energy reached arm through piston, of 1 kJ transferred");
   yoke__ledger_explain_given("piston", "arm", 100, 102.4, 1000, text, sizeof text);
   assert_string_equal(text, "the energy through piston is right within 0.5 %");
   yoke__ledger_explain_given("piston", "arm", 0, 10, 0, text, sizeof text);
   assert_string_equal(text,
-                      "about 20 J too little energy reached arm through piston, where none passed");
+                      "about 20 J too little energy reached arm through piston, where none was transferred");
   yoke__ledger_explain_given("piston", "arm", 5e12, 0, 2e12, text, sizeof text);
   assert_string_equal(text, "more than 1e12 J too much energy reached arm through piston, of more "
-                            "than 1e12 J that passed");
+                            "than 1e12 J transferred");
   yoke__ledger_explain_given("piston", "arm", 0, 0, 0, text, sizeof text);
   assert_string_equal(text, "the energy through piston is right within 0.5 %");
   assert_true(isnan(yoke__ledger_explain_given("piston", "arm", (double)NAN, 1, 1, text, 320)));
@@ -212,16 +212,16 @@ static void test_without_mu(void** state) {
   assert_int_equal(blind.verdict, YOKE_VERDICT_NONE);  // the inputs agree
   assert_string_equal(blind.reason, no_sign);
   assert_string_equal(blind.explanation,
-                      "the two ends of made disagree about 0 J of the 1 kJ that passed (0 %)");
+                      "the two ends of made disagree by 0 J of 1 kJ transferred energy (0 %)");
   assert_int_equal(make(&(made){.defect = 0.5}, false, false).verdict, YOKE_WRONG);
 
   static const struct {
     yoke_mu_origin origin;
     const char* reason;
   } origins[] = {
-      {YOKE_MU_BOTH_FEEDTHROUGH, "both units let the other's signal through"},
+      {YOKE_MU_BOTH_FEEDTHROUGH, "both units have direct feedthrough"},
       {YOKE_MU_IMPLICIT, "a unit has an implicit solver"},
-      {YOKE_MU_GAUSS_SEIDEL, "under Gauss-Seidel the residual of samples mixes two times"},
+      {YOKE_MU_GAUSS_SEIDEL, "under Gauss-Seidel the residual compares samples of two different times"},
       {YOKE_MU_ITERATIVE, "an iterated exchange leaves no residual"}};
   for (size_t i = 0; i < COUNT(origins); i++) {
     bench b = {0};
@@ -237,7 +237,7 @@ static void test_without_mu(void** state) {
     }
     const yoke_ledger_result r = bench_result(&b, 0);
     assert_int_equal(r.verdict, YOKE_VERDICT_NONE);
-    check_contains(r.reason, "no energy is judged: ");
+    check_contains(r.reason, "energy not judged: ");
     check_contains(r.reason, origins[i].reason);
     bench_end(&b);
   }
@@ -254,8 +254,8 @@ static void test_nothing_passed(void** state) {
   }
   const yoke_ledger_result r = bench_result(&b, 0);
   assert_int_equal(r.verdict, YOKE_VERDICT_NONE);
-  assert_string_equal(r.reason, "no power has passed");
-  assert_string_equal(r.explanation, "no power has passed");
+  assert_string_equal(r.reason, "no energy was transferred");
+  assert_string_equal(r.explanation, "no energy was transferred");
   bench_end(&b);
 }
 

@@ -382,7 +382,7 @@ static void bands_are_on_the_page(void** state) {
   add_trust("{\"signals\": 3}");
   HEAR(told);
   assert_int_equal(yoke__report_write(folder, &told.sink), YOKE_BAD_INPUT);
-  check_contains(told.text, "this is no sound summary");
+  check_contains(told.text, "this summary is not valid");
 }
 
 // The numbers of a base 64 text, to be freed.

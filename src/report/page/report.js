@@ -779,7 +779,7 @@ function drawRun(main, nav, suffix) {
 
   function growthText(one) {
     const { factor, from, to } = one.growth;
-    return one.name + " grew " + (isNumber(factor) ? digits(factor, 2) + " times" : "beyond all numbers") + (isNumber(from) && isNumber(to) ? ` between ${digits(from, 4)} s and ${digits(to, 4)} s` : "");
+    return one.name + " grew " + (isNumber(factor) ? digits(factor, 2) + " times" : "without bound") + (isNumber(from) && isNumber(to) ? ` between ${digits(from, 4)} s and ${digits(to, 4)} s` : "");
   }
   // of those that grew the one that matters: still growing at the end, then the largest factor
   function mostGrown() {
@@ -795,7 +795,7 @@ function drawRun(main, nav, suffix) {
   const isExactIn = (one) => one.exact || one.band === 0; // the same in all companions
   function errorText(one) {
     const error = amount(one.band_max, one.unit, 2);
-    if (isExactIn(one)) return one.name + (one.estimated ? " is free of coupling errors" : " is the same in all runs it was compared with");
+    if (isExactIn(one)) return one.name + (one.estimated ? " is free of coupling errors" : " is the same in all companion runs");
     if (one.rule === 2) return `${one.name} is off by up to ${error}${share(one)}`;
     if (one.rule === 7) return `${one.name} is within ${error}${share(one)}` + (one.digits > 0 ? `, ${one.digits} ${one.digits === 1 ? "digit" : "digits"}` : "");
     return `${one.name} may be off by up to ${error}${share(one)}` + (one.growth ? "; it grew " + growthText(one).slice(one.name.length + 6) : "");
@@ -828,7 +828,7 @@ function drawRun(main, nav, suffix) {
     if (!trust) {
       // only the ledger watched: what it found counts, what it did not find says nothing
       const isBad = data.verdict === "wrong" || data.verdict === "doubtful";
-      return { title: isBad ? data.verdict : "not judged", kind: isBad ? kindOf(data.verdict) : "none", text: "This result has no error bands: how far its signals are off is not known.", more: circuit ? [] : [isBad && line("The energy ledger: " + data.sentence), commandLine()] };
+      return { title: isBad ? data.verdict : "not judged", kind: isBad ? kindOf(data.verdict) : "none", text: "This result has no error bands: the errors of its signals are unknown.", more: circuit ? [] : [isBad && line("The energy ledger: " + data.sentence), commandLine()] };
     }
     const first = trustRows()[0], kind = kindOf(trust.verdict);
     if (first && first.verdict === trust.verdict && isNumber(first.band)) {
@@ -900,7 +900,7 @@ function drawRun(main, nav, suffix) {
       el("tbody", {}, ...flows.slice(0, 200).map((flow) => el("tr", {},
         el("td", { "data-label": "flow" }, el("span", { class: "name", text: `${flow.from} \u2192 ${flow.to}` }), el("small", { text: flow.averaged ? " averaged" : " samples" })),
         el("td", { class: "num", "data-label": "sent", text: amount(flow.sent, flow.unit || "") }), el("td", { class: "num", "data-label": "arrived", text: amount(flow.arrived, flow.unit || "") }),
-        el("td", { class: "num", "data-label": "did not arrive", text: percent(flow.balance) }), el("td", { class: "num", "data-label": "missed up to", title: "sent between its calls: by companions that call more often, or what the calls leave open", text: isNumber(flow.missed) ? percent(Math.max(flow.missed, isNumber(flow.unsettled) && flow.missed === 0 ? flow.unsettled : 0)) : "\u2013" }), el("td", { "data-label": "verdict" }, chip(flow.verdict || "not judged")))))));
+        el("td", { class: "num", "data-label": "did not arrive", text: percent(flow.balance) }), el("td", { class: "num", "data-label": "missed up to", title: "sent between its calls, from companion runs that call more often, or the part that the calls do not resolve", text: isNumber(flow.missed) ? percent(Math.max(flow.missed, isNumber(flow.unsettled) && flow.missed === 0 ? flow.unsettled : 0)) : "\u2013" }), el("td", { "data-label": "verdict" }, chip(flow.verdict || "not judged")))))));
   }
 
   // what served the signals that name no method, for which share of their exchanges, and why
@@ -916,14 +916,14 @@ function drawRun(main, nav, suffix) {
       const shares = sharesOf(one), whys = one.by.filter((way) => way.why && shares[kinds.indexOf(way.what)] > 0.01);
       return whys.map((way) => (whys.length > 1 ? `${way.what}: ${way.why}` : way.why)).join("; ");
     };
-    return el("div", { class: "scroll" }, el("h3", { text: "What served each signal" }), el("table", { class: "trust served" },
+    return el("div", { class: "scroll" }, el("h3", { text: "Method used for each signal" }), el("table", { class: "trust served" },
       el("thead", {}, el("tr", {}, el("th", { text: "signal", scope: "col" }), ...kinds.map((text) => el("th", { text, scope: "col", class: "num" })), el("th", { text: "why", scope: "col" }))),
       el("tbody", {}, ...served.slice(0, 200).map((one) => el("tr", {},
         el("td", { "data-label": "signal" }, el("span", { class: "name", text: `${one.from} \u2192 ${one.to}` }), el("small", { text: ` ${one.method || ""}` })),
         ...sharesOf(one).map((share, i) => el("td", { class: "num", "data-label": kinds[i], text: share > 0 ? percent(share) : "\u2013" })),
         el("td", { "data-label": "why", text: whyOf(one) }))))),
       ...(served.length > 200 ? [el("p", { class: "muted", text: `The first 200 of ${served.length} are listed.` })] : []),
-      ...(fallbacks.length > 0 ? [el("p", { class: "fallbacks", text: `Loops that grew were held ${fallbacks.length} time${fallbacks.length > 1 ? "s" : ""}, first at t = ${digits(fallbacks[0].t, 4)} s: the messages above name each.` })] : []));
+      ...(fallbacks.length > 0 ? [el("p", { class: "fallbacks", text: `Growing loops fell back to zero-order hold ${fallbacks.length} time${fallbacks.length > 1 ? "s" : ""}, first at t = ${digits(fallbacks[0].t, 4)} s: the messages above name each.` })] : []));
   }
 
   // what the run was compared with, and what could not be used
@@ -1283,7 +1283,7 @@ function drawRun(main, nav, suffix) {
       line("solved", `${many(circuit.n_solved, "unknown")}, ${many(circuit.n_factors, "number")} in the factors, ${grouped(circuit.n_bytes / 1024)} kB`),
       circuit.max_iterations > 0 && line("iterations", `${digits(circuit.iterations, 3)} per stage, at most ${grouped(circuit.max_iterations)}` + (circuit.fixed_iterations > 0 ? "; a fixed number" : "")),
       circuit.n_unconverged > 0 && line("not converged", `${many(circuit.n_unconverged, "stage")} of ${grouped(circuit.n_stages)}`),
-      line("matrix", many(circuit.n_refactors, "refactorisation") + (circuit.n_repivots > 0 ? `, pivots chosen anew ${grouped(circuit.n_repivots)} times` : "")),
+      line("matrix", many(circuit.n_refactors, "refactorisation") + (circuit.n_repivots > 0 ? `, new pivots chosen ${grouped(circuit.n_repivots)} times` : "")),
       circuit.n_switchings > 0 && line("switches", many(circuit.n_switchings, "switching"))];
     section("circuit", "Circuit", el("div", { class: "panel" }, el("table", { class: "settings" }, el("tbody", {}, ...rows.filter((one) => one)))));
   }
@@ -1341,15 +1341,15 @@ function drawRun(main, nav, suffix) {
 
   // TER, rho and eps, each with what it tells where it stands
   function terPart(bond) {
-    const ter = bond.ter, title = "TER, the disagreement of the two ends";
-    if (!ter) return part(title, "", row("TER", "\u2013", "not both directions are moved: no inputs to compare"));
+    const ter = bond.ter, title = "TER, the mismatch between the two ends";
+    if (!ter) return part(title, "", row("TER", "\u2013", "only one direction is connected: no inputs to compare"));
     const sum = ter.flow + ter.effort;
     const share = sum > 0 ? ter.flow / sum : 0.5;
     const bar = el("div", { class: "split", role: "img", "aria-label": `rate ${percent(share)}, action ${percent(1 - share)}` }, el("i"), el("i"));
     bar.firstChild.style.width = 100 * share + "%";
     bar.lastChild.style.width = 100 * (1 - share) + "%";
-    return part(title, "The total energy residual adds up by how much the two units disagree about the power that passes between them.",
-      row("TER", scaled(ter.total, "J"), "of " + scaled(ter.throughput, "J") + " that passed"),
+    return part(title, "The total energy residual (TER) accumulates the power mismatch between the two ends of the bond.",
+      row("TER", scaled(ter.total, "J"), "of " + scaled(ter.throughput, "J") + " transferred"),
       row("relative", percent(ter.relative), "worst window " + percent(ter.relative_worst)), row("net", scaled(ter.net, "J"), "with its sign"),
       el("tr", {}, el("th", { text: "defect in" }), el("td", {}, bar, el("span", { class: "muted note", text: `rate ${percent(share)}, action ${percent(1 - share)}` }))),
       ter.n_bad > 0 && row("left out", grouped(ter.n_bad), "samples"));
@@ -1360,7 +1360,7 @@ function drawRun(main, nav, suffix) {
     return part("\u03b5, the drift of energy", "\u03b5 is the energy residual of one window of time, as a share of the energy exchanged: a slow drift.",
       row("\u03b5", percent(bond.eps), !isNumber(bond.eps) ? "needs \u03bc" : isNumber(bond.t_eps_worst) ? `worst window ${percent(bond.eps_worst)} at ${digits(bond.t_eps_worst, 4)} s` : null),
       row("exchanged", scaled(bond.energy, "J"), "reference energy"), row("dE", scaled(bond.residual, "J"), "sum of the residual power, by " + bond.convention),
-      row("\u03bc", digits(bond.mu, 4), bond.mu_origin), row("\u03bc dE", scaled(bond.created, "J"), !isNumber(bond.created) ? null : !bond.proven ? "no proof that the coupling made it" : bond.created < 0 ? "removed by the coupling" : "created by the coupling"),
+      row("\u03bc", digits(bond.mu, 4), bond.mu_origin), row("\u03bc dE", scaled(bond.created, "J"), !isNumber(bond.created) ? null : !bond.proven ? "not shown to be created by the coupling" : bond.created < 0 ? "removed by the coupling" : "created by the coupling"),
       row("given", scaled(bond.given, "J"), "to the unit that receives the action"));
   }
 
@@ -1437,13 +1437,13 @@ function drawRun(main, nav, suffix) {
   function addBonds() {
     const title = "Energy of the bonds";
     if (data.bonds.length === 0) {
-      section("bonds", title, el("div", { class: "panel" }, el("p", { text: "The system has no bonds, so nothing can be said about the energy of its coupling. A bond names a pair of variables whose product is a power:" }),
+      section("bonds", title, el("div", { class: "panel" }, el("p", { text: "The system has no bonds, so the energy of its coupling is not checked. A bond names a pair of variables whose product is a power:" }),
         el("pre", { text: "bonds:\n  spring: {action: left.f -> right.f, rate: right.v -> left.v_other}" })));
       return;
     }
     const sorted = data.bonds.slice().sort((a, b) => (RANK[b.verdict] || 0) - (RANK[a.verdict] || 0));
-    section("bonds", title, el("p", { class: "muted", text: "The energy ledger compares what the two ends of a bond say about the same power. "
-      + (hasBands ? "It explains where an error comes from; the error bands above say how large it is." : "It finds signs of a bad coupling, but no error of a signal: only error bands do.") }), ...sorted.map(bondCard));
+    section("bonds", title, el("p", { class: "muted", text: "The energy ledger compares the power at the two ends of each bond. "
+      + (hasBands ? "It shows where an error comes from; the error bands above give its size." : "It detects a bad coupling but not the error of a signal; only error bands give that.") }), ...sorted.map(bondCard));
     openBond(sorted[0].name, false);
   }
 

@@ -68,7 +68,7 @@ static const yoke_variable variables[] = {
     REAL(ter, "J", "total energy residual", YOKE_OUTPUT, 0.0),
     REAL(dP, "W", "residual power of the last interval", YOKE_OUTPUT, 0.0),
     REAL(dE, "J", "residual energy, signed", YOKE_OUTPUT, 0.0),
-    REAL(throughput, "J", "energy that passed, either way", YOKE_OUTPUT, 0.0),
+    REAL(throughput, "J", "transferred energy, both directions summed", YOKE_OUTPUT, 0.0),
     REAL(rter, "1", "ter over throughput", YOKE_OUTPUT, 0.0),
     REAL(ter_window, "J", "ter of the last window", YOKE_OUTPUT, 0.0),
     REAL(rter_window, "1", "ter over throughput of the last window", YOKE_OUTPUT, 0.0),
@@ -81,7 +81,7 @@ static const yoke_variable variables[] = {
      .causality = YOKE_OUTPUT,
      .offset = offsetof(meter, n_bad)},
     REAL(window, "s", "length of the window", YOKE_PARAMETER, 1.0),
-    REAL(floor, "J", "least throughput to divide by", YOKE_PARAMETER, 1e-9),
+    REAL(floor, "J", "smallest throughput used as a divisor", YOKE_PARAMETER, 1e-9),
 };
 
 static yoke_status create(const yoke_unit_args* args, void** self, const yoke_sink* sink) {
