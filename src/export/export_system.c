@@ -171,10 +171,10 @@ static void note_times(yoke_export_unit* e, bool is_made, double step) {
                       "solver's step is %.9g s, and --step gives another",
                       e->job.stop, e->job.step, f.step);
   } else if (step > 0 && f.step < step * (1 - 1e-9)) {
-    yoke__message_add(&e->messages, YOKE_NOTE, place,
-                      "the step %.9g s does not divide the step of %.9g s that the FMU proposes: "
-                      "%.9g s is taken",
-                      step, e->job.step, f.step);
+    yoke__message_add(
+        &e->messages, YOKE_NOTE, place,
+        "the step %.9g s does not divide the step of %.9g s that the FMU proposes: %.9g s is used",
+        step, e->job.step, f.step);
   }
 }
 

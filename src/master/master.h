@@ -454,7 +454,7 @@ void yoke__master_growth(const yoke_system* system, const yoke_state* state, siz
 // All fallbacks so far. The k-th of loop `loop`; NULL: there are not so many.
 size_t yoke__master_count_fallbacks(const yoke_system* system, const yoke_state* state);
 const yoke_fallback* yoke__master_fallback(const yoke_state* state, size_t loop, size_t k);
-// "u0.f -> u1.f grew 130 times up to t = 0.5 s: the extrapolated signals of its loop are held for a while".
+// "u0.f -> u1.f grew 130 times up to t = 0.5 s: its loop falls back to zero-order hold for a while".
 void yoke__master_fallback_text(const yoke_system* system, const yoke_fallback* fallback, char* to,
                                 size_t size);
 // The signal that has diverged first (rule 1 of the verdict) and its growth; YOKE_NOT_FOUND: none. relative: per judged

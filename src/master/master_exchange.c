@@ -123,7 +123,7 @@ yoke_status yoke__master_set_typed_from(const yoke_system* system, const unsigne
           yoke__unit_set(&su->unit, typed->variable, w + typed->at, typed->size);
       if (status < 0) {
         return yoke__master_fail_unit(failure, system, unit, status, t,
-                                      "the value that came for '%s' was refused",
+                                      "'%s' refused the value it received",
                                       su->unit.info->variables[typed->variable].name);
       }
     }

@@ -178,8 +178,8 @@ void yoke__master_fallback_text(const yoke_system* system, const yoke_fallback* 
   const yoke_group* group = &system->groups[fallback->group];
   const yoke_scenario_connection* c = system->links[group->taps[fallback->signal].link].source;
   snprintf(to, size,
-           "%s.%s -> %s.%s grew %.3g times up to t = %.9g s: the extrapolated signals of its "
-           "loop are held for a while",
+           "%s.%s -> %s.%s grew %.3g times up to t = %.9g s: its loop falls back to zero-order "
+           "hold for a while",
            c->from.unit, c->from.variable, c->to.unit, c->to.variable, fallback->factor,
            fallback->t);
 }

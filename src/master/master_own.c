@@ -537,8 +537,8 @@ static yoke_status give_up(const yoke_system* system, yoke_state* state, yoke_ow
   yoke__pool_lose(system->pool, own->su->thread);
   const double t = yoke__clock_time(&system->clock, own->tick_done);
   return yoke__master_fail(&state->failure, system, own->unit, YOKE_UNIT_FAILED, state->t,
-                           "has not come back from its step at t = %.9g s: its outputs were due "
-                           "more than %.3g s ago, which is all that the watchdog allows",
+                           "has not returned from its step at t = %.9g s: its outputs are late by "
+                           "more than the watchdog allows, %.3g s",
                            t, (double)state->pace->watchdog_ns * 1e-9);
 }
 

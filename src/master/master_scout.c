@@ -338,8 +338,8 @@ static void warn(const yoke_scenario* scenario, yoke_messages* messages) {
   const double most = MOST_CALLS * MOST_PHASE / pace->fastest;
   const double digit = pow(10, floor(log10(most)) - 1);
   yoke__message_add(messages, YOKE_WARNING, scenario->step.place,
-                    "the fastest mode of the loops (%.3g 1/s) asks for %lld calls per step; %d are "
-                    "made: use a step of at most %.2g s",
+                    "the fastest mode of the loops (%.3g 1/s) needs %lld calls per step, but at "
+                    "most %d are made: use a step of at most %.2g s",
                     pace->fastest, (long long)pace->wanted, MOST_CALLS,
                     floor(most / digit * (1 + 1e-12)) * digit);
 }
@@ -384,8 +384,8 @@ static yoke_status build_paced(yoke_scenario* scenario, const yoke_registry* reg
     status = yoke__system_build_lent(scenario, registry, messages, out);
     if (status >= 0 && found.wanted > YOKE_AUTO_CALLS) {
       yoke__message_add(messages, YOKE_WARNING, scenario->step.place,
-                        "the fastest mode of the loops (%.3g 1/s) asks for %lld calls per step; %d "
-                        "are made, because no larger number fits the steps and delays of the file",
+                        "the fastest mode of the loops (%.3g 1/s) needs %lld calls per step, but "
+                        "%d are made: no larger number fits the steps and delays of the file",
                         found.fastest, (long long)found.wanted, YOKE_AUTO_CALLS);
     }
   }

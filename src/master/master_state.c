@@ -150,7 +150,7 @@ static yoke_status prepare_groups(const yoke_system* system, yoke_state* state,
       state->traces[i] = group->ops->trace(state->group_memory + group->self);
       if (state->traces[i] == NULL && group->ops->n_trace > 0) {
         return yoke__error(messages, system->methods[group->method].place,
-                           "method '%s' has nothing to trace: its operation trace gave NULL",
+                           "method '%s' has no trace: its operation `trace` returned NULL",
                            group->ops->name);
       }
     }

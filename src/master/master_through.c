@@ -404,8 +404,8 @@ static void report_unknown(const yoke_system* system, const yoke_state* state,
       char name[256] = "";
       yoke__system_number_name(unit, YOKE_OUTPUT, t->y - unit->y, name, sizeof name);
       yoke__message_add(messages, YOKE_NOTE, unit->source->place,
-                        "the feedthrough of '%s' is unknown: %s; what is unknown of it is sent as "
-                        "the last step returned it",
+                        "the feedthrough of '%s' is unknown: %s; the outputs concerned are sent "
+                        "without an update for new inputs",
                         name, yoke__through_how_words[least.how]);
     }
   }

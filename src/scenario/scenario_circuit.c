@@ -83,8 +83,8 @@ static void choose_step(const yoke_circuit_run* run, yoke_place place, const cha
   step = fmax(step, changed->solver_step > 0 ? changed->solver_step : run->step_exact);
   if (step > 0) {
     if (!yoke__scenario_fit_step(step, to->length, to->step)) {
-      yoke__message_add(messages, YOKE_NOTE, place,
-                        "the step has more digits than can be counted: %s s is taken", to->step);
+      yoke__message_add(messages, YOKE_NOTE, place, "the step has too many digits: %s s is used",
+                        to->step);
     }
     return;
   }
@@ -93,10 +93,10 @@ static void choose_step(const yoke_circuit_run* run, yoke_place place, const cha
     return;
   }
   if (!run->has_tran && !changed->has_stop && changed->stop <= 0) {
-    yoke__message_add(messages, YOKE_NOTE, place, "no .tran: one second in steps of %s s is run",
-                      to->step);
+    yoke__message_add(messages, YOKE_NOTE, place,
+                      "no .tran: the default is a run of one second in steps of %s s", to->step);
   } else {
-    yoke__message_add(messages, YOKE_NOTE, place, "no step is given: %s s is taken", to->step);
+    yoke__message_add(messages, YOKE_NOTE, place, "no step is given: %s s is used", to->step);
   }
 }
 
@@ -111,10 +111,10 @@ static void tell_shortened(const yoke_circuit_run* run, yoke_place place, const 
   }
   const double n = fmax(1, ceil(rows / wanted * (1 - 1e-12)));
   if (n <= MAX_INNER && rows / n < wanted * (1 - NEAR)) {
-    yoke__message_add(messages, YOKE_NOTE, place,
-                      "the step %.9g s does not divide the distance of the rows, %s s: %.9g s is "
-                      "taken",
-                      wanted, to->step, rows / n);
+    yoke__message_add(
+        messages, YOKE_NOTE, place,
+        "the step %.9g s does not divide the distance of the rows, %s s: %.9g s is used", wanted,
+        to->step, rows / n);
   }
 }
 

@@ -54,20 +54,18 @@ static void choose_times(const yoke_fmi_experiment* e, const char* path, yoke_me
   }
   if (e->has_step && e->step > 0 && e->step <= *stop - *start) {
     if (!yoke__scenario_fit_step(e->step, *stop - *start, step)) {
-      yoke__message_add(
-          messages, YOKE_NOTE, (yoke_place){path, 0, 0},
-          "the FMU proposes a step with more digits than can be counted: %s s is taken", step);
+      yoke__message_add(messages, YOKE_NOTE, (yoke_place){path, 0, 0},
+                        "the FMU proposes a step with too many digits: %s s is used", step);
     }
     return;
   }
   yoke__scenario_round_step(*stop - *start, step, size);
-  yoke__message_add(messages, YOKE_NOTE, (yoke_place){path, 0, 0},
-                    has_stop
-                        ? "the FMU proposes no step: %s s is taken; set another with --set "
-                          "time.step=..."
-                        : "the FMU proposes neither a stop time nor a step: one second in steps "
-                          "of %s s is run; --set time.stop=... and --set time.step=... change it",
-                    step);
+  yoke__message_add(
+      messages, YOKE_NOTE, (yoke_place){path, 0, 0},
+      has_stop ? "the FMU proposes no step: %s s is used; set another with --set time.step=..."
+               : "the FMU proposes neither a stop time nor a step: the default is one second in "
+                 "steps of %s s; change it with --set time.stop=... and --set time.step=...",
+      step);
 }
 
 // -------------------------------------------------------------------------------------------------

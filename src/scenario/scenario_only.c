@@ -27,8 +27,8 @@ static const yoke_scenario_unit* choose(const yoke_scenario* s, const char* name
   found = name[0] == '\0' && n_ports == 0 ? machine : found;
   if (found != NULL && found->kind == YOKE_KIND_PORT) {
     yoke__error(messages, found->place,
-                "unit '%s' has no model that could be played here: a machine or a program of yours "
-                "is at the other end",
+                "unit '%s' has no model to run here: a real machine or your own program is at the "
+                "other end",
                 found->name);
     return NULL;
   }

@@ -171,7 +171,7 @@ static const char* guess_step(ssp* s, const top* t, double start, double stop, d
   }
   const char* text = round_down(s, (stop - start) / 1000);
   yoke__message_add(s->messages, YOKE_WARNING, t->place,
-                    "no step is given: %s, a thousandth of the time, is taken; set another with "
+                    "no step is given: %s, a thousandth of the run, is used; set another with "
                     "--set time.step=...",
                     text);
   return text;
@@ -195,10 +195,9 @@ static void put_time(ssp* s, top* t, const ssp_document* document, const char* c
                       "changes it",
                       stop);
   } else if (needs_stop) {
-    yoke__message_add(
-        s->messages, YOKE_NOTE, t->place,
-        "neither a DefaultExperiment nor an FMU says when to stop; --set time.stop=... "
-        "does");
+    yoke__message_add(s->messages, YOKE_NOTE, t->place,
+                      "neither a DefaultExperiment nor an FMU gives a stop time: set it with --set "
+                      "time.stop=...");
   }
   const yoke_place place = experiment == NULL ? t->place : yoke__ssp_place(document, experiment);
   yoke_node *time = yoke__node_new(s->reader, YOKE_NODE_MAP, place), *last = NULL;

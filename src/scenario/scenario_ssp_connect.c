@@ -244,10 +244,9 @@ static void read_connection(ssp* s, const ssp_system* system, const yoke_xml_nod
   check_mapping(s, system, node);
   if (start.role != ROLE_ANY && start.role == stop.role) {
     yoke__ssp_error(s, system->document, node,
-                    start.role == ROLE_SINK ? "nothing feeds this connection: '%s' and '%s' both "
-                                              "only take values"
-                                            : "this connection feeds nothing: '%s' and '%s' both "
-                                              "only give values",
+                    start.role == ROLE_SINK
+                        ? "this connection has no source: '%s' and '%s' are both inputs"
+                        : "this connection has no destination: '%s' and '%s' are both outputs",
                     start.label, stop.label);
     return;
   }

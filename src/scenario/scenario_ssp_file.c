@@ -291,7 +291,7 @@ static yoke_status load(ssp* s, const ssp_root* root, ssp_document* d, const yok
     return files->read(files->context, path, &d->bytes, &d->n, sink);
   }
   if (files->read_entry == NULL) {
-    return yoke_fail(sink, YOKE_NO_SUPPORT, "archives are not read here");
+    return yoke_fail(sink, YOKE_NO_SUPPORT, "an archive is not allowed here");
   }
   const char* archive = yoke__ssp_text(s, "%s%s", root->folder, d->archive);
   return files->read_entry(files->context, archive, d->path, &d->bytes, &d->n, sink);

@@ -312,7 +312,7 @@ static const ssp_document* open_package(ssp* s, const ssp_document* from, const 
     }
   }
   if (files->unpack == NULL) {
-    yoke__ssp_error(s, from, node, "archives are not read here");
+    yoke__ssp_error(s, from, node, "an archive is not allowed here");
     return NULL;
   }
   const char* full = yoke__ssp_text(s, "%s%s", from->root->folder, path);

@@ -388,7 +388,7 @@ static void refuse_keys(yoke_reader* reader, const yoke_node* node, const char* 
 
 static const refusal of_twins[] = {
     {"port", "a twin runs beside the machine, not behind a port: leave out 'port'"},
-    {"feedthrough", "no output of a twin follows an input at once: leave out 'feedthrough'"},
+    {"feedthrough", "a twin has no direct feedthrough: leave out 'feedthrough'"},
     {"values", "'values' is not for twins: write 'with' or 'start'"},
 };
 static const refusal of_networks[] = {
@@ -399,13 +399,13 @@ static const refusal of_networks[] = {
 static const refusal of_boxes[] = {
     {"outputs", "name the outputs of interest beside the unit: twin: {fmu: motor.fmu, outputs: "
                 "[t_magnet]}"},
-    {"reset", "the filter on a black box begins again by itself: leave out 'reset'"},
-    {"late", "a twin of a black box cannot go back for a late reading: leave out 'late'"},
+    {"reset", "the filter on a black box restarts by itself: leave out 'reset'"},
+    {"late", "a twin of a black box cannot use late readings: leave out 'late'"},
 };
 static const refusal of_box_noise[] = {
     {"walk", "the states of a unit have noise with 'filter: extended' only: leave out 'walk'"},
-    {"start", "name the start values that are unsure, such as unknown: {start(T1): {sd: 10}}, or "
-              "take 'filter: extended'"},
+    {"start", "name the uncertain start values, such as unknown: {start(T1): {sd: 10}}, or take "
+              "'filter: extended'"},
     {"rate_walk", "'rate_walk' is for networks"},
     {"rate_start", "'rate_start' is for networks"},
     {"jitter", "'jitter' is for networks"},
@@ -436,8 +436,7 @@ static void refuse_for_box(yoke_reader* reader, const yoke_node* node,
     const yoke_scenario_connection* c = &twin->connections[i];
     if (c->is_held && c->delay.is_given) {
       yoke__error(reader->messages, c->delay.place,
-                  "%s: a twin of a black box cannot go back for a late reading: leave out 'delay'",
-                  where);
+                  "%s: a twin of a black box cannot use late readings: leave out 'delay'", where);
     }
   }
   for (size_t i = 0; i < twin->n_unknowns; i++) {

@@ -21,7 +21,7 @@ static yoke_status list_taps(yoke_system* system, size_t method, yoke_tap taps[]
     }
     if (*n > 0 && tap->every != taps[0].every) {
       yoke__error(system->messages, system->methods[method].place,
-                  "%s: method '%s' needs one exchange interval for all connections that it serves",
+                  "%s: method '%s' needs the same exchange interval for all its connections",
                   system->methods[method].owner, system->methods[method].ops->name);
       return YOKE_BAD_INPUT;
     }
@@ -149,8 +149,8 @@ static yoke_status weigh_signals(maker* m) {
     m->is_direct[i] = !source->is_law;
     if (source->is_law && m->law_rows[tap->from] == NULL) {
       yoke__error(m->system->messages, method->place,
-                  "%s: method '%s' looks through linear laws (gain, sum) only, and '%s' is none or "
-                  "follows one that is none; leave it out of its members",
+                  "%s: method '%s' works only with linear laws (gain, sum); '%s' is not linear or "
+                  "depends on a law that is not: remove it from `members`",
                   method->owner, method->ops->name, source->name);
       return YOKE_BAD_INPUT;
     }

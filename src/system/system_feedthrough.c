@@ -29,7 +29,7 @@ const char* const yoke__through_how_words[] = {
     [YOKE_THROUGH_REFUSED] = "the unit does not answer the probe",
     [YOKE_THROUGH_STILL] = "the output does not react while it is initialised",
     [YOKE_THROUGH_NOT_LINEAR] = "the law is not linear",
-    [YOKE_THROUGH_BEHIND_LAW] = "an input comes from a law that cannot be looked through",
+    [YOKE_THROUGH_BEHIND_LAW] = "an input comes from a law whose feedthrough is unknown",
 };
 
 yoke_through yoke__through_least(yoke_through a, yoke_through b) {
@@ -131,8 +131,8 @@ static yoke_status take_gain(collection* c, size_t first, const port* output,
   if (gain->has_value && output->n * input.n != 1) {
     yoke__error(
         c->system->messages, gain->place,
-        "feedthrough: a number stands for one output and one input, here are %zu and %zu: "
-        "name single elements, such as '%s[0]'",
+        "feedthrough: a number is for one output and one input, found %zu and %zu: name single "
+        "elements, such as '%s[0]'",
         output->n, input.n,
         c->unit->unit.info->variables[output->n > 1 ? output->variable : input.variable].name);
     return YOKE_OK;

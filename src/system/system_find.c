@@ -148,10 +148,10 @@ static yoke_status add_bond(yoke_system* system, const domain* d, const size_t a
 static yoke_status add_hint(yoke_system* system, const domain* d, size_t a, size_t b, size_t n_a,
                             size_t n_b) {
   char text[900];
-  snprintf(
-      text, sizeof text,
-      "%s and %s exchange %zu signals in %s and %zu in %s: say in `bonds` which belong together",
-      system->units[a].name, system->units[b].name, n_a, d->action, n_b, d->rate);
+  snprintf(text, sizeof text,
+           "%s and %s exchange %zu signals in %s and %zu in %s: write in `bonds` which of them "
+           "belong together",
+           system->units[a].name, system->units[b].name, n_a, d->action, n_b, d->rate);
   const char* copy = yoke__arena_text(&system->arena, text, strlen(text));
   const char** hints = yoke__arena_array(&system->arena, system->n_hints + 1, sizeof *hints);
   YOKE_TRY_MEMORY(copy && hints);

@@ -165,9 +165,9 @@ static bool may_be_fast(const yoke_system* system, const yoke_system_link* link)
 // Why `average: true` cannot be; NULL: it can.
 static const char* find_obstacle(const yoke_system* system, size_t index) {
   const yoke_system_link* link = &system->links[index];
-  return !link->is_dense                       ? "it takes values as they are"
-         : system->units[link->to_unit].is_law ? "a law passes on what it gets at once"
-         : yoke__system_is_iterative(system)   ? "iterative schemes exchange no means"
+  return !link->is_dense                       ? "its values are passed on unchanged"
+         : system->units[link->to_unit].is_law ? "a law passes on its inputs at once"
+         : yoke__system_is_iterative(system)   ? "iterative schemes exchange samples, not means"
          : is_shaped(system, index)            ? "a mean is held, not extrapolated"
          : link->gain == 0                     ? "its gain is 0"
                                                : NULL;
@@ -177,13 +177,13 @@ static void warn_of_samples(yoke_system* system, const yoke_system_link* link, b
   const yoke_scenario_connection* c = link->source;
   const bool is_law = system->units[link->from_unit].is_law;
   yoke__message_add(system->messages, YOKE_WARNING, c->place,
-                    "%s.%s -> %s.%s: samples of a fast signal: %s, so that what it sends between "
-                    "two exchanges is not seen; %s%s%s, or say 'average: false'",
+                    "%s.%s -> %s.%s: samples of a fast signal: %s, so values between two exchanges "
+                    "are lost; %s%s%s, or write 'average: false' to accept this",
                     c->from.unit, c->from.variable, c->to.unit, c->to.variable,
-                    is_iterative ? "iterative schemes exchange no means"
+                    is_iterative ? "iterative schemes exchange samples, not means"
                     : is_law     ? "the law is evaluated once per exchange"
                                  : "the sender is called once per exchange and gives no integral",
-                    is_iterative ? "take another scheme" : "shorten the step of '",
+                    is_iterative ? "use another scheme" : "shorten the step of '",
                     is_iterative ? "" : c->from.unit, is_iterative ? "" : "'");
 }
 

@@ -41,8 +41,9 @@ static void check_inputs(yoke_system* system) {
   }
   if (s->has_inputs && s->inputs == YOKE_INPUTS_MEAN && !is_used) {
     warn_of_means(system, s->inputs_place, "",
-                  has_means ? "no unit takes means, and no feedthrough is brought up to date"
-                            : why_no_means(system));
+                  has_means
+                      ? "no unit accepts mean inputs, and no output with feedthrough is updated"
+                      : why_no_means(system));
   }
   for (size_t c = 0; c < s->n_couplings; c++) {
     const yoke_scenario_coupling* coupling = &s->couplings[c];
@@ -57,8 +58,8 @@ static void check_inputs(yoke_system* system) {
       char owner[160];
       snprintf(owner, sizeof owner, "coupling '%s': ", coupling->name);
       warn_of_means(system, coupling->inputs_place, owner,
-                    has_means ? "none of its units takes means, and no feedthrough of them is "
-                                "brought up to date"
+                    has_means ? "none of its units accepts mean inputs, and none of their outputs "
+                                "with feedthrough is updated"
                               : why_no_means(system));
     }
   }

@@ -119,11 +119,11 @@ static yoke_status choose_reading(yoke_system* system, yoke_system_unit* unit) {
     }
     yoke__message_add(
         system->messages, YOKE_WARNING, unit->source->place,
-        "%s needs the outputs of '%s' (%s) with inputs at the end of the step; it can neither give "
-        "them again nor tell their derivatives. They are read with %s of its last call, which "
-        "leaves the scheme of first order%s%s%s",
+        "%s needs the outputs of '%s' (%s) with inputs at the end of the step; the unit can neither "
+        "compute them again nor give their derivatives. They are read with %s of its last call, so "
+        "the scheme is only of first order%s%s%s",
         scheme_of(system), unit->name, unit->unit.ops->name,
-        mode == YOKE_ITERATE_MEAN ? "the mean" : "those at the start",
+        mode == YOKE_ITERATE_MEAN ? "the mean inputs" : "the inputs at the start",
         why[0] == '\0' ? "" : " (no step can be tried and taken back: ", why,
         why[0] == '\0' ? "" : ")");
   }

@@ -188,10 +188,9 @@ static void check_method(yoke_system* system, const yoke_system_bond* bond) {
                bond->ledger.mu_origin != YOKE_MU_GAUSS_SEIDEL &&
                bond->ledger.mu_origin != YOKE_MU_ITERATIVE &&
                bond->ledger.mu_origin != YOKE_MU_BOTH_FEEDTHROUGH) {
-      yoke__error(
-          system->messages, method->place,
-          "%s: method '%s' needs to know mu, which cannot be told here; give mu: in the bond",
-          method->owner, method->ops->name);
+      yoke__error(system->messages, method->place,
+                  "%s: method '%s' needs mu, which cannot be computed here: give `mu` in the bond",
+                  method->owner, method->ops->name);
     }
   }
 }
@@ -385,10 +384,10 @@ static yoke_status weigh(yoke_system* system, yoke_system_bond* bond) {
     ledger->energy = isnan(bond->source->energy) ? 0 : bond->source->energy;
   }
   if (ledger->residual == YOKE_RESIDUAL_HELD && !system->units[bond->action_unit].is_law) {
-    yoke__error(system->messages, bond->place,
-                "bond '%s': residual: partner-held needs an action that a law rebuilds; '%s' is a "
-                "unit",
-                bond->name, system->units[bond->action_unit].name);
+    yoke__error(
+        system->messages, bond->place,
+        "bond '%s': residual: partner-held needs an action computed by a law; '%s' is a unit",
+        bond->name, system->units[bond->action_unit].name);
   }
   ledger->mu_origin = origin_of(system, bond);
   const double given = bond->source == NULL ? (double)NAN : bond->source->mu;
@@ -396,12 +395,11 @@ static yoke_status weigh(yoke_system* system, yoke_system_bond* bond) {
                : ledger->mu_origin == YOKE_MU_AUTOMATIC ? automatic_mu(system, bond)
                                                         : (double)NAN;
   if (ledger->mu_origin == YOKE_MU_BOTH_FEEDTHROUGH && bond->source != NULL) {
-    yoke__error(system->messages, bond->place,
-                "bond '%s': both '%s' and '%s' pass the other's signal on at once (direct "
-                "feedthrough on both sides), so nobody knows how much energy a step creates; give "
-                "mu: in the bond, or another causality",
-                bond->name, system->units[bond->action_unit].name,
-                system->units[bond->rate_unit].name);
+    yoke__error(
+        system->messages, bond->place,
+        "bond '%s': both '%s' and '%s' have direct feedthrough, so the energy created per step is "
+        "unknown: give `mu` in the bond, or exchange other quantities (docs/exchange.md)",
+        bond->name, system->units[bond->action_unit].name, system->units[bond->rate_unit].name);
   }
   check_method(system, bond);
   YOKE_TRY(find_sources(system, bond));

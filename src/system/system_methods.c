@@ -311,10 +311,10 @@ static void check_scheme(yoke_system* system, const yoke_system_method* method) 
   static const char* const schemes[] = {"jacobi", "gauss-seidel", "iterative-jacobi",
                                         "iterative-gauss-seidel"};
   if ((method->ops->flags & YOKE_COUPLING_JACOBI) != 0 && system->scenario->scheme != YOKE_JACOBI) {
-    yoke__error(system->messages, method->place,
-                "%s: method '%s' is valid for scheme: jacobi only; nobody has shown that it works "
-                "under %s",
-                method->owner, method->ops->name, schemes[system->scenario->scheme]);
+    yoke__error(
+        system->messages, method->place,
+        "%s: method '%s' is valid for scheme: jacobi only; it has not been validated under %s",
+        method->owner, method->ops->name, schemes[system->scenario->scheme]);
   }
 }
 
@@ -353,16 +353,16 @@ static void check_link(yoke_system* system, const yoke_system_method* method,
         yoke__clock_seconds(&system->clock, link->interval) / USUAL_CALLS);
   }
   if (is_bond && is_passed_on(to, link->to_variable)) {
-    yoke__error(
-        system->messages, method->place,
-        "%s: method '%s' changes what '%s' gets for its next step, but with exchange: fresh "
-        "'%s' passes %s on before that; make it stale, or correct behind it",
-        method->owner, method->ops->name, to->name, to->name, c->to.variable);
+    yoke__error(system->messages, method->place,
+                "%s: method '%s' changes what '%s' gets for its next step, but with exchange: "
+                "fresh '%s' passes %s on before that: give the unit exchange: stale, or the method "
+                "to the connection behind it",
+                method->owner, method->ops->name, to->name, to->name, c->to.variable);
   }
   if ((method->ops->flags & YOKE_COUPLING_CLUSTER) != 0 && to->is_fresh) {
     yoke__error(system->messages, method->place,
                 "%s: method '%s' takes the outputs of all members at the same instant, but with "
-                "exchange: fresh '%s' gives its own later; make it stale",
+                "exchange: fresh '%s' gives its own later: give the unit exchange: stale",
                 method->owner, method->ops->name, to->name);
   }
   if (!is_bond && method->ops != &yoke__couple_hold &&
@@ -407,7 +407,7 @@ static void refuse_own(yoke_system* system, const yoke_system_method* method,
                        const yoke_system_link* link) {
   const yoke_scenario_connection* c = link->source;
   yoke__error(system->messages, method->place,
-              "%s: method '%s' is to serve %s.%s -> %s.%s, which has 'method: %s' of its own",
+              "%s: method '%s' cannot be used for %s.%s -> %s.%s, which has its own 'method: %s'",
               method->owner, method->ops->name, c->from.unit, c->from.variable, c->to.unit,
               c->to.variable,
               c->coupling != NULL ? yoke__node_child(c->coupling, "method")->text
@@ -471,10 +471,11 @@ static void set_bond_orders(yoke_system* system, const yoke_system_bond* bond) {
         i < bond->n_pairs ? &bond->action[i] : &bond->rate[i - bond->n_pairs];
     if (pair->link == YOKE_NOT_FOUND) {
       if (order > 0 && pair->to_unit != YOKE_NOT_FOUND && system->messages->n_errors == 0) {
-        yoke__error(system->messages, bond->place,
-                    "bond '%s': %s.%s takes values as they are: order needs a real input",
-                    bond->name, system->units[pair->to_unit].name,
-                    system->units[pair->to_unit].unit.info->variables[pair->to_variable].name);
+        yoke__error(
+            system->messages, bond->place,
+            "bond '%s': %s.%s is not a real input: it cannot be extrapolated, remove 'order'",
+            bond->name, system->units[pair->to_unit].name,
+            system->units[pair->to_unit].unit.info->variables[pair->to_variable].name);
       }
       continue;
     }
@@ -531,8 +532,9 @@ static yoke_status serve_connection(yoke_system* system, yoke_system_link* link)
   check_scheme(system, &method);
   warn_of_settings(system, &method);
   if (!link->is_dense || system->units[link->to_unit].is_law) {
-    yoke__error(system->messages, method.place, "%s: method '%s' serves real inputs of units only",
-                method.owner, method.ops->name);
+    yoke__error(system->messages, method.place,
+                "%s: method '%s' works only for real inputs of units", method.owner,
+                method.ops->name);
     return YOKE_OK;
   }
   if (order >= 0 && !link->has_order) {
@@ -652,9 +654,10 @@ static void serve_links(yoke_system* system, const yoke_system_method* method,
     }
   }
   if (!is_any && system->messages->n_errors == 0) {
-    yoke__message_add(system->messages, YOKE_WARNING, method->place,
-                      "%s serves nothing: no connection between its members is left for it",
-                      method->owner);
+    yoke__message_add(
+        system->messages, YOKE_WARNING, method->place,
+        "%s has no effect: all connections between its members already use another method",
+        method->owner);
   }
 }
 
@@ -696,12 +699,12 @@ static yoke_status serve_coupling(yoke_system* system, const yoke_scenario_coupl
     }
     if (is_for_bonds && n_served == 0 && n_taken > 0) {
       yoke__message_add(system->messages, YOKE_WARNING, method.place,
-                        "%s serves nothing: the actions of all bonds between its members have a "
-                        "method already",
+                        "%s has no effect: the actions of all bonds between its members already "
+                        "use another method",
                         method.owner);
     } else if (is_for_bonds && n_served == 0) {
       yoke__error(system->messages, method.place,
-                  "%s: method '%s' serves bonds, and there is none between its members",
+                  "%s: method '%s' needs a bond, and there is none between its members",
                   method.owner, method.ops->name);
     }
     if (status >= 0 && !is_for_bonds) {
@@ -733,10 +736,10 @@ static void report_left_out(yoke_system* system, size_t method, const char* what
   char own[YOKE_NUMBER_SIZE], others[YOKE_NUMBER_SIZE];
   yoke__number_format(yoke__clock_seconds(&system->clock, interval), own);
   yoke__number_format(yoke__clock_seconds(&system->clock, shortest), others);
-  yoke__message_add(system->messages, YOKE_WARNING, system->methods[method].place,
-                    "%s: %s exchanges every %s s, the cluster every %s s: it stays outside, as if "
-                    "it named no method",
-                    system->methods[method].owner, what, own, others);
+  yoke__message_add(
+      system->messages, YOKE_WARNING, system->methods[method].place,
+      "%s: %s exchanges every %s s, the cluster every %s s: it is left out of the cluster",
+      system->methods[method].owner, what, own, others);
 }
 
 // A cluster exchanges everything at once, as often as its fastest connections. Slower ones stay outside of it: no interval
@@ -848,7 +851,7 @@ yoke_status yoke__system_choose_methods(yoke_system* system) {
         system->units[link->to_unit].is_law) {
       yoke__error(system->messages, link->source->place,
                   "'method: %s' has no effect on a connection into the law '%s', which passes on "
-                  "what it gets at once; give it to the connection behind the law",
+                  "its inputs at once: give the method to the connection behind the law",
                   link->source->is_held ? "hold" : "auto", system->units[link->to_unit].name);
     }
   }

@@ -99,8 +99,8 @@ static bool report_setting(yoke_system* system, const yoke_scenario_endpoint* en
                 what, endpoint->unit, endpoint->variable, endpoint->variable);
   } else {
     yoke__error(system->messages, endpoint->place,
-                "%s: '%s.%s' is a fixed parameter of %s, which shapes the unit: it cannot change "
-                "during a run",
+                "%s: '%s.%s' is a fixed parameter of %s, which defines the structure of the unit: "
+                "it cannot change during a run",
                 what, endpoint->unit, endpoint->variable, ops->name);
   }
   return true;

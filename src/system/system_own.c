@@ -5,16 +5,17 @@
 static const char* find_reason(const yoke_system* system, const yoke_system_unit* unit) {
   const yoke_scenario* scenario = system->scenario;
   return scenario->scheme != YOKE_JACOBI
-             ? "needs 'scheme: jacobi': in the others units wait for each other"
+             ? "needs 'scheme: jacobi': in other schemes units wait for each other"
          : system->is_adaptive ? "needs a fixed 'time.step', not {min, max}"
          : (unit->unit.info->flags & YOKE_UNIT_PHYSICAL) != 0
-             ? "is not for a real machine: it must be met at its time"
+             ? "is not possible for a real machine, which must be called on time"
          : unit->unit.ops->sample_info != NULL
-             ? "is not for a unit that is asked about its samples in the exchange"
-         : !unit->is_own ? "does not go with 'exchange: fresh': it is evaluated in the exchange"
+             ? "is not possible for a unit whose samples are read during the exchange"
+         : !unit->is_own ? "is not possible with 'exchange: fresh', which evaluates the unit "
+                           "during the exchange"
          : unit->has_through_sends && unit->n_slots > 1
-             ? "does not go with a step longer than an exchange and a coupling method that is told "
-               "how its outputs follow its inputs: 'feedthrough: none' leaves that out"
+             ? "is not possible with a step longer than an exchange and a method that uses the "
+               "unit's feedthrough: write 'feedthrough: none'"
              : NULL;
 }
 

@@ -106,7 +106,7 @@ static const char* find_obstacle(const yoke_system* system, char* to, size_t siz
     if (system->scenario->pacing.overrun == YOKE_OVERRUN_SKIP && unit->source->port.is_given &&
         unit->source->port.clock == YOKE_PORT_LOCKSTEP) {
       snprintf(to, size,
-               "overrun: skip is not possible here: the other end of the port of '%s' goes by "
+               "overrun: skip is not possible here: the other end of the port of '%s' steps by "
                "datagrams, not by the clock, and would fall behind",
                unit->name);
       return to;

@@ -124,9 +124,10 @@ static void check_adaptive_links(yoke_system* system) {
                        : link->is_dense && link->order > 0 ? "order"
                                                            : NULL;
     if (what != NULL) {
-      yoke__error(system->messages, link->source->place,
-                  "time.step: {min, max} changes the step while running: '%s' has no meaning then",
-                  what);
+      yoke__error(
+          system->messages, link->source->place,
+          "time.step: {min, max} changes the step during the run: '%s' cannot be used with it",
+          what);
     }
   }
 }

@@ -281,7 +281,7 @@ static void warn_of_loop(yoke_system* system, const yoke_through_loop* loop) {
                     "'inputs: mean': %zu outputs in a closed chain of feedthrough are sent as the "
                     "last step returned them: %s (%s)",
                     loop->n,
-                    loop->n > MAX_CLOSED ? "there are too many"
+                    loop->n > MAX_CLOSED ? "there are too many of them"
                                          : "their connections have different exchange intervals",
                     names);
 }

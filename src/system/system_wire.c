@@ -67,7 +67,7 @@ static void check_types(yoke_system* system, yoke_system_link* link, const yoke_
   }
   if (!link->is_dense && (c->order > 0 || c->delay.value > 0)) {
     yoke__error(system->messages, c->order > 0 ? c->order_place : c->delay.place,
-                "%s.%s takes values as they are: order and delay need real inputs", c->to.unit,
+                "%s.%s is not a real input: remove 'order' and 'delay', which need one", c->to.unit,
                 c->to.variable);
   }
   if ((from->type == YOKE_STRING || from->type == YOKE_BINARY) &&

@@ -100,7 +100,7 @@ units:
 connections: [a.y1 -> b.u1, b.y1 -> a.u1]
 EOF
 run 3 run grow.yaml --trust none --out grow
-says 'grew 167 times up to t = 0.16 s: the extrapolated signals of its loop are held for a while'
+says 'grew 167 times up to t = 0.16 s: its loop falls back to zero-order hold for a while'
 says 'growing loops fell back to zero-order hold 7 times'
 says '"count": 7' grow/summary.json
 says '"what": "fallback"' grow/summary.json
@@ -162,7 +162,7 @@ run 0 check auto.yaml --set 'couplings={loop: {method: nepce, members: [a, b]}}'
 says 'a.y1 -> b.u1, every 0.1 s, order 2, method auto'
 says 'b.y1 -> a.u1, every 0.1 s, order 0, method nepce'
 run 0 check auto.yaml --set 'couplings={x: {method: auto, members: [a, b]}, loop: {method: nepce, members: [a, b]}}'
-says "coupling 'loop' serves nothing"
+says "coupling 'loop' has no effect"
 silent 'method nepce'
 run 0 check auto.yaml --set 'couplings={loop: {method: auto, order: 1, members: [a, b]}}'
 says 'a.y1 -> b.u1, every 0.01 s, order 1, method auto'
@@ -178,7 +178,7 @@ for set in inputs=start scheme=gauss-seidel; do
 done
 # one signal, one method
 run 2 check named.yaml --set bonds.spring.coupling.method=energy --set 'connections=[{from: a.y1, to: b.u1, method: auto}, b.y1 -> a.u1]'
-says "which has 'method: auto' of its own"
+says "which has its own 'method: auto'"
 # it travels with an SSP
 run 0 export named.yaml --ssp -o named.ssp
 run 0 run named.ssp --trust none --quiet --out named-ssp
@@ -210,11 +210,11 @@ says 'battery      state_space, step 0.00001 s (10 calls)'
 run 0 check link.yaml --set calls=20
 says 'battery      state_space, step 0.00005 s (20 calls)'
 run 0 check link.yaml --set time.step=5e-3
-says 'the fastest mode of the loops (3.17e+04 1/s) asks for 397 calls per step; 200 are made: use a step of at most 0.0025 s'
+says 'the fastest mode of the loops (3.17e+04 1/s) needs 397 calls per step, but at most 200 are made: use a step of at most 0.0025 s'
 says 'step 0.000025 s (200 calls: '
-holds "$(grep -c 'asks for' out) == 1"
+holds "$(grep -c 'calls per step, but' out) == 1"
 run 0 check link.yaml --set time.step=2.5e-3
-silent 'asks for'
+silent 'calls per step, but'
 run 0 run link.yaml --trust none --quiet --out link
 for field in '"calls": 80' '"calls_because": "the fastest mode of the loops is 3.17e+04 1/s"'; do
   says "$field" link/summary.json

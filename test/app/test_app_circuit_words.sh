@@ -111,7 +111,7 @@ err_has 'the ends of a range must be numbers'
 
 # ---- a step that does not divide the distance of the rows is shortened, and a note says so
 run 0 circuit load.cir --step 3u --out short
-err_is '^load\.cir: note: the step 3e-06 s does not divide the distance of the rows, 0\.00001 s: 2\.5e-06 s is taken$'
+err_is '^load\.cir: note: the step 3e-06 s does not divide the distance of the rows, 0\.00001 s: 2\.5e-06 s is used$'
 out_has ' 400 steps of 2\.5e-06 s'
 run 0 circuit load.cir --step 3u --out short --quiet
 err_empty
@@ -193,7 +193,7 @@ err_lacks ' is run'
 run 0 export load.cir --fmi 2 --with CAP=2u --step 1u -o load.fmu
 err_empty
 run 0 export load.cir --fmi 3 --step 3u -o short.fmu
-err_is '^load\.cir: note: the step 3e-06 s does not divide the step of 1e-05 s that the FMU proposes: 2\.5e-06 s is taken'
+err_is '^load\.cir: note: the step 3e-06 s does not divide the step of 1e-05 s that the FMU proposes: 2\.5e-06 s is used'
 if command -v unzip >/dev/null; then
   unzip -p load.fmu resources/yoke.txt >config
   file_has config '^circuit circuit\.cir [^ ]* [^ ]* (1e-6|0\.000001) '

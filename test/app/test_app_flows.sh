@@ -20,7 +20,7 @@ silent ', averaged'
 run 2 check averaged.yaml --set 'connections[0].average=perhaps'
 says 'average'
 run 2 check averaged.yaml --set scheme=iterative-jacobi --set 'connections[0].average=true'
-says 'iterative schemes exchange no means'
+says 'iterative schemes exchange samples, not means'
 
 # ---- with means: all of it arrives; the same bytes with companions, with threads and in a process of its own
 run 0 run averaged.yaml --trust none --out plain
@@ -46,7 +46,7 @@ run 0 run sampled.yaml --set trust.status=true --no-verdict --trust none --out s
 # iterative schemes exchange no means: doubtful at best
 for mode in none both; do
   run 0 run averaged.yaml --set scheme=iterative-jacobi --trust $mode --out iterated
-  says 'samples of a fast signal: iterative schemes exchange no means'
+  says 'samples of a fast signal: iterative schemes exchange samples, not means'
   says 'trust: doubtful: only samples of heater.heat reach body.q'
 done
 

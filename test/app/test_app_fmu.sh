@@ -50,12 +50,12 @@ err_is "^none\.yaml:4:12: error: unit 'a': there is no file 'sub/none\.fmu'$"
 # ---- times that are missing, senseless, or written with all digits of a double
 changed no_times '/<DefaultExperiment/d'
 run 0 run no_times --out times
-err_is 'neither a stop time nor a step: one second in steps of 1e-3 s'
+err_is 'neither a stop time nor a step: the default is one second in steps of 1e-3 s'
 run 0 run no_times --out times --quiet
 err_empty
 changed third 's|<DefaultExperiment[^>]*>|<DefaultExperiment stopTime="10" stepSize="0.03333333333333333"/>|'
 run 0 run third --out times
-err_is 'more digits than can be counted'
+err_is 'a step with too many digits'
 n_checks=$((n_checks + 1))
 [ "$(wc -l <times/results.csv)" -eq 302 ] || fail "300 steps of a thirtieth: $(wc -l <times/results.csv) lines"
 run 0 run third --set time.stop=100 --out times --quiet
@@ -102,9 +102,9 @@ cat >ways.ssd <<'END'
 </System></SystemStructureDescription>
 END
 run 2 run ways.ssd --out bad
-err_is 'neither a DefaultExperiment nor an FMU says when to stop; --set time\.stop='
+err_is 'neither a DefaultExperiment nor an FMU gives a stop time: set it with --set time\.stop='
 run 0 run ways.ssd --set time.stop=2 --out ways
-err_is 'no step is given: 2e-3, a thousandth of the time'
+err_is 'no step is given: 2e-3, a thousandth of the run'
 n_checks=$((n_checks + 1))
 [ "$(wc -l <ways/results.csv)" -eq 1002 ] || fail "1000 steps: $(wc -l <ways/results.csv) lines"
 n_checks=$((n_checks + 1))

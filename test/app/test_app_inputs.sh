@@ -99,9 +99,9 @@ says "'order' has no effect: under this scheme no unit waits for another"
 printf '%s\n' 'yoke: 1' 'time: {stop: 1, step: 0.1}' 'inputs: mean' 'units:' '  m: {model: oscillator.mass}' \
   '  s: {model: sine}' 'connections: [s.y -> m.f]' >euler.yaml
 run 0 check euler.yaml
-says "euler.yaml:3:1: warning: 'inputs: mean' has no effect: no unit takes means, and no feedthrough is brought up to date"
+says "euler.yaml:3:1: warning: 'inputs: mean' has no effect: no unit accepts mean inputs, and no output with feedthrough is updated"
 run 0 check euler.yaml --set inputs=start --set 'couplings={c: {inputs: mean, members: [m, s]}}'
-says "coupling 'c': 'inputs: mean' has no effect: none of its units takes means"
+says "coupling 'c': 'inputs: mean' has no effect: none of its units accepts mean inputs"
 
 # ---- second order, one call per exchange: errors of b.y1 and b.y2 at 4 s against a fine run
 run 0 run native.yaml --trust none --quiet --set time.step=6.25e-4 --out fine

@@ -155,7 +155,7 @@ asan_options=${ASAN_OPTIONS:-}
 export ASAN_OPTIONS=$asan_options:detect_leaks=0
 run 1 run bad.yaml --trust none --out bad
 says "unit 'bad' at t = 0."
-says 'has not come back from its step at t = 0.2 s: its outputs were due more than 0.5 s ago'
+says 'has not returned from its step at t = 0.2 s: its outputs are late by more than the watchdog allows, 0.5 s'
 says '"state": "FAULT"' bad/summary.json
 says '"thread": "own"' bad/summary.json
 awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "shaft.y") s = i; next } { last = $s } END { exit !(last == 0) }' \

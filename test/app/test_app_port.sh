@@ -99,9 +99,9 @@ fi
 
 # ---- it is a unit like others
 run 2 rig "$file"
-says "port_plant.yaml:7:3: error: unit 'rig' has no model that could be played here"
+says "port_plant.yaml:7:3: error: unit 'rig' has no model to run here"
 run 2 rig "$file" --unit rig
-says "has no model that could be played here"
+says "has no model to run here"
 run 0 info "$file"
 says 'rig              port'
 play ./plant

@@ -165,7 +165,7 @@ sed -i 's/^  own:.*/&\n  shaft: {fmu: shaft2.fmu}\n  link: {model: channel, star
 refuses 'slow.y -> shaft.J' tunable.yaml \
   "'shaft.J' is a fixed parameter of the FMU: only one that its modelDescription.xml calls tunable can change during a run"
 refuses 'slow.y -> link.loss' tunable.yaml "'link.loss' is a fixed parameter of channel: only tunable ones can change during a run"
-refuses 'slow.y -> sum.signs' tunable.yaml "'sum.signs' is a fixed parameter of sum, which shapes the unit: it cannot change during a run"
+refuses 'slow.y -> sum.signs' tunable.yaml "'sum.signs' is a fixed parameter of sum, which defines the structure of the unit: it cannot change during a run"
 refuses 'slow.y -> own.y' tunable.yaml "'own.y' is neither an input nor a tunable parameter"
 
 finish

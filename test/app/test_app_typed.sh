@@ -132,7 +132,7 @@ is values b.Enumeration_out 4
 is values c.Enumeration_out 10
 is values c.Float64_out 10
 run 2 run values.yaml --set units.a.start.Int32_in=5 --out values
-err_has "the value that came for 'Enumeration_in' was refused"
+err_has "'Enumeration_in' refused the value it received"
 
 # ---- what does not fit
 run 2 run mixed.yaml --set units.a.start.Int32_in=300 --out bad

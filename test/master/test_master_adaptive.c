@@ -171,17 +171,15 @@ static void test_refused(void** state) {
   check_refused(TIME UNITS("", ", step: 1e-4") LINKS(""),
                 "error: time.step: {min, max} changes the step while running, but unit 'right' "
                 "(oscillator.mass) has a step of its own\n");
-  check_refused(
-      TIME UNITS("", "") LINKS(", delay: 1e-3"),
-      "error: time.step: {min, max} changes the step while running: 'delay' has no meaning "
-      "then\n");
+  check_refused(TIME UNITS("", "") LINKS(", delay: 1e-3"),
+                "error: time.step: {min, max} changes the step during the run: 'delay' cannot be "
+                "used with it\n");
   check_refused(TIME UNITS("", "") LINKS(", exchange: 1e-4"),
-                "error: time.step: {min, max} changes the step while running: 'exchange' has no "
-                "meaning then\n");
-  check_refused(
-      TIME UNITS("", "") LINKS(", order: 1"),
-      "error: time.step: {min, max} changes the step while running: 'order' has no meaning "
-      "then\n");
+                "error: time.step: {min, max} changes the step during the run: 'exchange' cannot "
+                "be used with it\n");
+  check_refused(TIME UNITS("", "") LINKS(", order: 1"),
+                "error: time.step: {min, max} changes the step during the run: 'order' cannot be "
+                "used with it\n");
   check_refused("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: {min: 1e-3}}\n" UNITS(
                     "", "") LINKS(""),
                 "test.yaml:4:23: error: 'time.step': expected both min and max, for example {min: "

@@ -381,9 +381,10 @@ static void test_fresh_channel_is_refused(void** state) {
               "0.5, coupling: {method: energy}}}\n",
               &s, messages, sizeof messages);
   assert_int_equal(status, YOKE_BAD_INPUT);
-  check_contains(messages, "test.yaml:10:107: error: bond 'b': method 'energy' changes what 'link' "
-                           "gets for its next step, but with exchange: fresh 'link' passes u[1] on "
-                           "before that; make it stale, or correct behind it");
+  check_contains(messages,
+                 "test.yaml:10:107: error: bond 'b': method 'energy' changes what 'link' gets for "
+                 "its next step, but with exchange: fresh 'link' passes u[1] on before that: give "
+                 "the unit exchange: stale, or the method to the connection behind it");
 }
 
 // ---------------------------------------------------------------------------------------------------------

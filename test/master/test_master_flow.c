@@ -257,9 +257,9 @@ static void test_refusals(void** state) {
   } cases[] = {
       {"", "{from: a.w, to: b.u, average: true, order: 1}", "a mean is held, not extrapolated"},
       {"scheme: iterative-jacobi\n", "{from: a.w, to: b.u, average: true}",
-       "iterative schemes exchange no means"},
+       "iterative schemes exchange samples, not means"},
       {"laws: {l: {law: gain}}\n", "{from: a.w, to: l.u, average: true}",
-       "a law passes on what it gets at once"},
+       "a law passes on its inputs at once"},
       {"", "{from: a.w, to: b.u, average: maybe}", "average"},
       {"", "{from: a.w, to: b.u, average: true, gain: 0}", "its gain is 0"},
   };

@@ -300,7 +300,8 @@ static void test_golden_TR_11(void** state) {
 // Read with the mean they are D h u'/2 off.
 static void test_feedthrough_TR_11(void** state) {
   (void)state;
-  static const char neither[] = "it can neither give them again nor tell their derivatives";
+  static const char neither[] =
+      "the unit can neither compute them again nor give their derivatives";
   static const struct {
     const char* unit;
     double rms[3], order;  // rms 0: only the order is known

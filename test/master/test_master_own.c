@@ -374,8 +374,8 @@ static void test_hang_stops_the_others_B_16(void** state) {
     assert_int_equal(paced_run(&p), YOKE_UNIT_FAILED);
     assert_string_equal(p.info.failure.message.unit, "heavy");
     check_contains(p.info.failure.message.text,
-                   "has not come back from its step at t = 0.003 s: its outputs were due more than "
-                   "0.02 s ago");
+                   "has not returned from its step at t = 0.003 s: its outputs are late by more "
+                   "than the watchdog allows, 0.02 s");
     assert_int_equal(p.pace->safe.now.state, YOKE_RUN_FAULT);
     // due at 4 ms: given up at the first step that ends more than 20 ms later
     check_near(p.pace->safe.t_stop, 0.026, 1e-12);
@@ -575,7 +575,7 @@ static void test_refusals(void** state) {
     const char *head, *key, *message;
   } cases[] = {
       {"scheme: gauss-seidel\n", "thread: own", "'thread: own' needs 'scheme: jacobi'"},
-      {"", "thread: own, exchange: fresh", "does not go with 'exchange: fresh'"},
+      {"", "thread: own, exchange: fresh", "is not possible with 'exchange: fresh'"},
       {"", "thread: maybe", "thread"},
   };
   for (size_t i = 0; i < YOKE_COUNT(cases); i++) {
@@ -603,7 +603,7 @@ static void test_refusals(void** state) {
                              "machine, thread: own}\n",
                              &p, messages, sizeof messages),
                    YOKE_BAD_INPUT);
-  check_contains(messages, "is not for a real machine");
+  check_contains(messages, "is not possible for a real machine");
 }
 
 int main(void) {

@@ -169,14 +169,15 @@ static void test_dc_link(void** state) {
     check_relative(pace.fastest, fastest, 1e-12);
     assert_int_equal(calls, rule(cases[i].step, fastest));
     assert_int_equal(pace.wanted, (int64_t)ceil(cases[i].step * fastest / 0.4));
-    assert_int_equal(strstr(said, "asks for") != NULL, pace.wanted > 200);
+    assert_int_equal(strstr(said, "needs") != NULL, pace.wanted > 200);
   }
   yoke_scenario_pace pace;
   assert_int_equal(calls_of(dc_link("", NULL), NULL, &pace), 80);
   assert_int_equal(calls_of(dc_link("", NULL), "time.step=1e-4", &pace), 10);
   calls_of(dc_link("", NULL), "time.step=3e-3", &pace);
-  check_contains(said, "the fastest mode of the loops (3.16e+04 1/s) asks for 238 calls per step; "
-                       "200 are made: use a step of at most 0.0025 s");
+  check_contains(said,
+                 "the fastest mode of the loops (3.16e+04 1/s) needs 238 calls per step, but at "
+                 "most 200 are made: use a step of at most 0.0025 s");
 }
 
 // What the file says itself is not looked into.

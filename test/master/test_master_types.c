@@ -527,8 +527,10 @@ static void test_mismatches_are_refused(void** state) {
   check_refused("b.used_text -> b.text", "input 'b.flag' is not connected");
   check_refused("{from: \"a.wholes[1]\", to: b.whole}", "single elements");
   check_refused("{from: a.whole, to: b.whole, gain: 2}", "gain and offset need real variables");
-  check_refused("{from: a.whole, to: b.from_whole, order: 1}", "order and delay need real inputs");
-  check_refused("{from: a.real, to: b.gain, delay: 0.1}", "order and delay need real inputs");
+  check_refused("{from: a.whole, to: b.from_whole, order: 1}",
+                "is not a real input: remove 'order' and 'delay'");
+  check_refused("{from: a.real, to: b.gain, delay: 0.1}",
+                "is not a real input: remove 'order' and 'delay'");
   check_refused("{from: b.used_text, to: b.texts}", "sizes do not match");
 }
 

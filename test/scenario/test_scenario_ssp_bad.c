@@ -52,10 +52,10 @@ static void test_connections(void** state) {
        "10: error: there is no element 'c' in this system"},
       {PAIR "<Connections>\n<Connection startElement='a' startConnector='u' endElement='b' "
             "endConnector='u'/></Connections>",
-       "10: error: nothing feeds this connection: 'a.u' and 'b.u' both only take values"},
+       "10: error: this connection has no source: 'a.u' and 'b.u' are both inputs"},
       {PAIR "<Connections>\n<Connection startElement='a' startConnector='y' endElement='b' "
             "endConnector='y'/></Connections>",
-       "10: error: this connection feeds nothing: 'a.y' and 'b.y' both only give values"},
+       "10: error: this connection has no destination: 'a.y' and 'b.y' are both outputs"},
       {PAIR "<Connections>\n<Connection startElement='a' startConnector='y' endElement='b' "
             "endConnector='u'/>\n<Connection startElement='b' startConnector='y' endElement='b' "
             "endConnector='u'/></Connections>",

@@ -150,12 +150,15 @@ static void check_hint(const yoke_registry* models, const char* rest, const char
 // what does not pair up is not guessed, but `yoke check` says so
 static void test_ambiguous(void** state) {
   check_hint(*state, "connections: [a.y1 -> b.u1, a.y2 -> b.u2, b.y1 -> a.u1]\n",
-             "a and b exchange 2 signals in N and 1 in m/s: say in `bonds` which belong together");
+             "a and b exchange 2 signals in N and 1 in m/s: write in `bonds` which of them belong "
+             "together");
   check_hint(*state,
              "connections: [{from: a.y1, to: b.u1, gain: 2}, {from: b.y1, to: a.u1, gain: 3}]\n",
-             "a and b exchange 1 signals in N and 1 in m/s: say in `bonds` which belong together");
+             "a and b exchange 1 signals in N and 1 in m/s: write in `bonds` which of them belong "
+             "together");
   check_hint(*state, "connections: [{from: a.y1, to: b.u1, offset: 2}, b.y1 -> a.u1]\n",
-             "a and b exchange 1 signals in N and 1 in m/s: say in `bonds` which belong together");
+             "a and b exchange 1 signals in N and 1 in m/s: write in `bonds` which of them belong "
+             "together");
 
   // a bond of the file takes its own out, and the rest is clear
   sim s = open_pair(*state, "my.force", "my.speed",
@@ -205,10 +208,10 @@ static void test_coupling_without_work(void** state) {
     bool is_good;
   } cases[] = {
       {"{x: {method: nepce, members: [a, b]}}\n", "", true},
-      {"{x: {method: nepce, members: [a]}}\n", "warning: coupling 'x' serves nothing", true},
-      {"{x: {method: hold, members: [b]}}\n", "warning: coupling 'x' serves nothing", true},
+      {"{x: {method: nepce, members: [a]}}\n", "warning: coupling 'x' has no effect", true},
+      {"{x: {method: hold, members: [b]}}\n", "warning: coupling 'x' has no effect", true},
       {"{x: {method: nepce, members: [a, b]}, z: {method: nepce, members: [a, b]}}\n",
-       "warning: coupling 'z' serves nothing", true},
+       "warning: coupling 'z' has no effect", true},
       {"{x: {method: nepce, members: [a, c]}}\n", "error: coupling 'x': unknown unit 'c'", false},
       {"{x: {method: energy, members: [a, b], gamma: -1}}\n",
        "error: 'gamma': expected a number that is 0 or greater, found -1", false},
@@ -368,14 +371,14 @@ static void test_contradictions(void** state) {
   refuse(
       *state,
       PAIR("my.force_df", "my.speed_df") "bonds: {x: {action: a.y1 -> b.u1, rate: b.y1 -> a.u1}}\n",
-      "test.yaml:6:9: error: bond 'x': both 'a' and 'b' pass the other's signal on at once "
-      "(direct feedthrough on both sides), so nobody knows how much energy a step creates; give "
-      "mu: in the bond, or another causality\n");
+      "test.yaml:6:9: error: bond 'x': both 'a' and 'b' have direct feedthrough, so the energy "
+      "created per step is unknown: give `mu` in the bond, or exchange other quantities "
+      "(docs/exchange.md)\n");
   refuse(*state,
          PAIR("my.force",
               "my.speed") "bonds: {x: {action: a.y1, rate: b.y1, residual: partner-held}}\n",
-         "test.yaml:6:9: error: bond 'x': residual: partner-held needs an action that a law "
-         "rebuilds; 'a' is a unit\n");
+         "test.yaml:6:9: error: bond 'x': residual: partner-held needs an action computed by a "
+         "law; 'a' is a unit\n");
   refuse(*state,
          HEAD "units: {one: {model: pendulum.force}, two: {model: pendulum.mass}}\n"
               "connections: [two.tip -> one.tip_other, two.vtip -> one.vtip_other, one.F -> "
@@ -398,10 +401,9 @@ static void test_methods_where_they_do_not_fit(void** state) {
   refuse(*state, PAIR("my.heat", "my.warm") BOND(""),
          "test.yaml:6:74: error: bond 'x': heat flow times temperature is not a power; method "
          "'energy' cannot correct it\n");
-  refuse(
-      *state, PAIR("my.force_df", "my.speed") "scheme: gauss-seidel\n" BOND(""),
-      "test.yaml:7:74: error: bond 'x': method 'energy' is valid for scheme: jacobi only; nobody "
-      "has shown that it works under gauss-seidel\n");
+  refuse(*state, PAIR("my.force_df", "my.speed") "scheme: gauss-seidel\n" BOND(""),
+         "test.yaml:7:74: error: bond 'x': method 'energy' is valid for scheme: jacobi only; it "
+         "has not been validated under gauss-seidel\n");
   refuse(*state, PAIR("my.force_implicit", "my.speed") BOND(""),
          "test.yaml:6:74: error: bond 'x': method 'energy' is valid for units with explicit "
          "solvers only\n");
@@ -413,7 +415,7 @@ static void test_methods_where_they_do_not_fit(void** state) {
          "that returns the rate; write it as an arrow\n");
   refuse(*state,
          PAIR("my.force_df", "my.speed") "couplings: {loop: {method: energy, members: [a, b]}}\n",
-         "test.yaml:6:28: error: coupling 'loop': method 'energy' serves bonds, and there is none "
+         "test.yaml:6:28: error: coupling 'loop': method 'energy' needs a bond, and there is none "
          "between its members\n");
   // over a set of units it takes the bonds between them
   sim s = open_pair(*state, "my.force_df", "my.speed",

@@ -109,20 +109,20 @@ static int free_models(void** state) {
 // ---- what a scheme needs
 
 static void test_no_rollback(void** state) {
-  refuse(*state,
-         HEAD "scheme: iterative-jacobi\n"
-              "units: {rig: {model: my.rig}, s: {model: my.stubborn}, t: {model: my.through}, g: "
-              "{model: gain, start: {u: 0}}}\n",
-         "test.yaml:6:9: error: iterative-jacobi repeats steps, but unit 'rig' (my.rig) is a real "
-         "machine; use "
-         "scheme: jacobi or gauss-seidel",
-         "test.yaml:6:31: error: iterative-jacobi repeats steps, but unit 's' (my.stubborn) cannot "
-         "save and restore "
-         "its state; use scheme: jacobi or gauss-seidel",
-         "test.yaml:6:56: warning: iterative-jacobi needs the outputs of 't' (my.through) with "
-         "inputs at the end of the step; it can neither give them again nor tell their "
-         "derivatives. They are read with the mean of its last call, which leaves the scheme of "
-         "first order");
+  refuse(
+      *state,
+      HEAD "scheme: iterative-jacobi\n"
+           "units: {rig: {model: my.rig}, s: {model: my.stubborn}, t: {model: my.through}, g: "
+           "{model: gain, start: {u: 0}}}\n",
+      "test.yaml:6:9: error: iterative-jacobi repeats steps, but unit 'rig' (my.rig) is a real "
+      "machine; use "
+      "scheme: jacobi or gauss-seidel",
+      "test.yaml:6:31: error: iterative-jacobi repeats steps, but unit 's' (my.stubborn) cannot "
+      "save and restore "
+      "its state; use scheme: jacobi or gauss-seidel",
+      "test.yaml:6:56: warning: iterative-jacobi needs the outputs of 't' (my.through) with inputs "
+      "at the end of the step; the unit can neither compute them again nor give their derivatives. "
+      "They are read with the mean inputs of its last call, so the scheme is only of first order");
   refuse(*state, HEAD "scheme: iterative-gauss-seidel\nunits: {rig: {model: my.rig}}\n",
          "test.yaml:6:9: error: iterative-gauss-seidel repeats steps, but unit 'rig' (my.rig) is a "
          "real machine");
