@@ -666,7 +666,7 @@ static void decide(yoke_advice* advice) {
   advice->chosen = choose(advice);
   if (advice->chosen == YOKE_NOT_FOUND) {
     snprintf(advice->text, sizeof advice->text,
-             "no setting is usable: all that were tried diverge or fail");
+             "no setting is usable: every one tried diverges or fails");
     return;
   }
   const yoke_advised *given = &advice->all[0], *s = &advice->all[advice->chosen];
@@ -681,9 +681,9 @@ static void decide(yoke_advice* advice) {
     advice->chosen = 0;
     describe_band(&advice->all[advice->ranked[0]], band, sizeof band);
     const bool is_lost = given->is_lossy;
-    snprintf(advice->text, sizeof advice->text, "nothing tried is better by %g times; %s%s",
-             YOKE_ADVISE_NEAR, is_lost ? "" : "the smallest band is ",
-             is_lost ? given->reason : band);
+    snprintf(advice->text, sizeof advice->text,
+             "no setting tried is better by a factor of %g; %s%s", YOKE_ADVISE_NEAR,
+             is_lost ? "" : "the smallest band is ", is_lost ? given->reason : band);
     return;
   }
   if (is_known) {
@@ -716,8 +716,8 @@ static yoke_status open_system(advisor* a) {
     const yoke_system_unit* unit = &a->given->units[i];
     if ((unit->unit.info->flags & YOKE_UNIT_PHYSICAL) != 0) {
       return yoke_fail(a->sink, YOKE_BAD_INPUT,
-                       "unit '%s' is a real machine, which is not run again and again to find "
-                       "settings; with a model in its place (`port: none`) they can be searched",
+                       "unit '%s' is a real machine and is not run repeatedly to search settings; "
+                       "`port: none` puts its model in its place",
                        unit->name);
     }
   }
@@ -738,7 +738,7 @@ static yoke_status try_all(advisor* a) {
   YOKE_TRY(try_one(a, 0, 1, 0, &given));
   if (given == NULL || given->status == YOKE_ADVISED_REFUSED) {
     return yoke_fail(a->sink, YOKE_BAD_INPUT, "the system cannot be started: %s",
-                     given == NULL ? "no way was found" : given->reason);
+                     given == NULL ? "no setting could be tried" : given->reason);
   }
   if (a->is_left_to_auto && !is_trustworthy(given)) {
     YOKE_TRY(refine(a, &(size_t){0}, 1));

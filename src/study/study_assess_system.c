@@ -73,7 +73,8 @@ static yoke_status find_endpoint(run* r, const char* name, yoke_scenario_endpoin
     return YOKE_OK;
   }
   return yoke__error(r->messages, endpoint->place,
-                     "column '%.120s' names no unit of the system; expected UNIT.VARIABLE", name);
+                     "column '%.120s' does not match a unit of the system; expected UNIT.VARIABLE",
+                     name);
 }
 
 static yoke_status bind(run* r, size_t i) {

@@ -63,8 +63,8 @@ static yoke_status compare(const char* path, const char* bytes, size_t n, const 
   yoke__messages_free(&messages);
   return status == YOKE_NO_SUPPORT || status == YOKE_BAD_INPUT
              ? yoke_fail(sink, YOKE_NO_SUPPORT,
-                         "%s: the settings cannot be written into this file without changing more "
-                         "of it; use --set instead",
+                         "%s: the settings cannot be added without changing other lines of this "
+                         "file; use --set instead",
                          path)
              : status;
 }

@@ -112,7 +112,7 @@ static yoke_status choose(cutter* c, const char* name) {
     if (!cut_named_link(c, at, n)) {
       return yoke__error(c->messages, nowhere,
                          "'%.*s': expected a bond, or connections in loops as "
-                         "'unit.output->unit.input', parted by commas",
+                         "'unit.output->unit.input', separated by commas",
                          (int)n, at);
     }
     at += n + (at[n] == ',');
@@ -169,7 +169,7 @@ static yoke_status part(cutter* c) {
   }
   if (n_parts != 2) {
     return yoke__error(c->messages, nowhere,
-                       "%s: the loops fall into %d parts without it, expected two: name the "
+                       "%s: this cut divides the loops into %d parts, expected two: name the "
                        "connections between two sides",
                        c->cut->name, n_parts);
   }
@@ -402,7 +402,7 @@ static yoke_status build(cutter* c, const char* name, yoke_arena* room) {
     const yoke_status status = close_inside(&parts[side], room);
     if (status == YOKE_SINGULAR) {
       return yoke__error(c->messages, nowhere,
-                         "%s: what is left inside of '%s' is an algebraic loop without solution",
+                         "%s: the part '%s' contains an algebraic loop without a solution",
                          c->cut->name, c->cut->names[side]);
     }
     YOKE_TRY(status);
@@ -424,9 +424,9 @@ yoke_status yoke__cut_open(const yoke_linear_loops* loops, const char* name,
                            yoke_messages* messages, yoke_cut* cut) {
   *cut = (yoke_cut){.action_side = 2};
   if (loops->is_of_calls) {
-    return yoke__error(messages, nowhere,
-                       "a unit in the loops is known by its calls only: it has no frequency "
-                       "response");
+    return yoke__error(
+        messages, nowhere,
+        "a unit in the loops has no linear model, so there is no frequency response");
   }
   yoke_arena room = {0};
   cutter c = {.loops = loops, .messages = messages, .cut = cut};
@@ -503,12 +503,12 @@ size_t yoke__cut_best(const yoke_cut cuts[], const yoke_cut_report reports[], si
   limit_text(&reports[best], limits[0], sizeof limits[0]);
   limit_text(&reports[second], limits[1], sizeof limits[1]);
   if (is_by_limit) {
-    snprintf(reason, size, "cut at %s: with held signals %s, at %s %s", cuts[best].name, limits[0],
-             cuts[second].name, limits[1]);
+    snprintf(reason, size, "cut at %s: %s with zero-order hold, at %s %s", cuts[best].name,
+             limits[0], cuts[second].name, limits[1]);
   } else {
     snprintf(reason, size,
-             "cut at %s: both bear the same steps, but it is less sensitive to the exchange (mu "
-             "%.3g, at %s %.3g)",
+             "cut at %s: both are stable up to the same step, but this one is less sensitive to "
+             "the exchange (mu %.3g, at %s %.3g)",
              cuts[best].name, reports[best].loop.mu.value, cuts[second].name,
              reports[second].loop.mu.value);
   }

@@ -447,19 +447,19 @@ bool yoke__difference_continuous(double h, yoke_linear_unit* unit) {
 static const char* why_refused(yoke_status status, const yoke_trial* r,
                                const yoke_realisation* found, yoke_arena* arena) {
   if (status != YOKE_OK) {
-    return "it failed in trial steps with slightly moved inputs";
+    return "it failed in trial steps with slightly changed inputs";
   }
   char text[200];
   if (r->shaken_error > GOOD) {
     snprintf(text, sizeof text,
-             "it cannot go back, and while it runs on with its inputs shaken its outputs do "
-             "not follow from a linear equation: off by %.2g times what the shaking does",
+             "it cannot restore its state, and its outputs under perturbed inputs do not fit a "
+             "linear model: the error is %.2g times the effect of the perturbation",
              r->shaken_error);
     return yoke__arena_text(arena, text, strlen(text));
   }
   snprintf(text, sizeof text,
-           "its answers to small pulses at the inputs (%g of their size) are not those of a linear "
-           "model of order %d: off by %.2g",
+           "its response to small pulses at the inputs (%g of their size) does not fit a linear "
+           "model of order %d: relative error %.2g",
            PULSE, MOST_ORDER, found->error);
   return yoke__arena_text(arena, text, strlen(text));
 }
@@ -570,7 +570,7 @@ static yoke_status look_at(yoke_difference* self, double h, yoke_arena* arena,
                   .p = unit->unit.n_y,
                   .image_size = yoke__unit_image_size(&unit->unit)};
   if (r.m == 0 || r.p == 0 || (unit->unit.info->flags & YOKE_UNIT_PHYSICAL) != 0) {
-    to->why = "it says nothing about its slopes";
+    to->why = "it provides no derivatives";
     return YOKE_OK;
   }
   if (self->n_calls > 1) {
@@ -598,7 +598,7 @@ static yoke_status look_at(yoke_difference* self, double h, yoke_arena* arena,
     }
     status = status < 0 ? status : respond_over(&r, r.lags, &room);
     if (status < 0 && !yoke__status_is_shortage(status)) {
-      to->why = "it failed in trial steps with slightly moved inputs";
+      to->why = "it failed in trial steps with slightly changed inputs";
       status = YOKE_OK;
     } else if (status >= 0) {
       status = fill(&r, &room, arena, to);

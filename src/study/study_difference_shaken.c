@@ -1,4 +1,4 @@
-// Responses of a unit that cannot go back: it runs on with its inputs shaken, and an equation is fitted to what it does,
+// Responses of a unit that cannot restore its state: it runs on with perturbed inputs, and an equation is fitted to its outputs,
 //
 //   y_k = c + N_0 u_k + sum over i = 1 .. q of (M_i y_k-i + N_i u_k-i)         u_k: during the call that ends with y_k
 //

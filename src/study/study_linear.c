@@ -142,7 +142,7 @@ static void look_at_exchange(builder* b) {
   }
   for (size_t i = 0; i < to->n_units && to->general == NULL; i++) {
     to->general = to->units[i].difference != NULL && to->units[i].n_states > 0
-                      ? "a unit is known by differences of its calls"
+                      ? "a unit is linearised by differences of its calls"
                       : NULL;
   }
   if (system->scenario->scheme != YOKE_JACOBI) {
@@ -171,22 +171,21 @@ static void note_limits(builder* b) {
   size_t n_other = 0;
   if (system->is_adaptive) {
     yoke__message_add(b->messages, YOKE_NOTE, nowhere,
-                      "the file chooses its step while running; all figures are for fixed steps");
+                      "the file uses a variable step; all figures are for fixed steps");
   }
   for (size_t i = 0; i < b->to->n_units; i++) {
     const yoke_system_unit* unit = &system->units[i];
     if (b->to->units[i].is_in_loop && b->to->units[i].is_solver_unknown) {
       yoke__message_add(b->messages, YOKE_NOTE, nowhere,
-                        "unit '%s' is taken as exact: its internal step is not known%s", unit->name,
+                        "unit '%s' is treated as exact: its internal step is unknown%s", unit->name,
                         unit->source->kind == YOKE_KIND_FMU ? "; give it with `internal_step`"
                                                             : "");
     }
     if (b->to->units[i].is_in_loop && b->to->units[i].error > NEARLY) {
-      yoke__message_add(
-          b->messages, YOKE_NOTE, nowhere,
-          "unit '%s' answers small pulses like a linear model to %.2g %% only, because "
-          "it turns, jumps or is bent there; the figures of its loops are as rough",
-          unit->name, 100 * b->to->units[i].error);
+      yoke__message_add(b->messages, YOKE_NOTE, nowhere,
+                        "the linear model of unit '%s' has an error of %.2g %%, because the unit "
+                        "is nonlinear or jumps there; the figures of its loops are as inaccurate",
+                        unit->name, 100 * b->to->units[i].error);
     }
   }
   for (size_t i = 0; i < system->n_links; i++) {
@@ -596,8 +595,8 @@ static void note_euler(builder* b) {
   }
   if (h > 0 && to->motion == YOKE_LINEAR_DECAYS && worst > 1) {
     yoke__message_add(b->messages, YOKE_NOTE, nowhere,
-                      "explicit Euler in steps of %.6g s lets the coupled system grow by itself, "
-                      "with any coupling; the units need smaller internal steps",
+                      "explicit Euler with steps of %.6g s makes the coupled system unstable with "
+                      "any coupling; the units need smaller internal steps",
                       h);
   }
 }

@@ -283,7 +283,7 @@ static const char* first_error(const yoke_messages* messages) {
       return messages->all[i].text;
     }
   }
-  return "it cannot serve these loops";
+  return "it does not work for these loops";
 }
 
 // Why a method does not serve these loops, as far as its flags tell; else what the system says of it.
@@ -342,7 +342,7 @@ static yoke_status build(yoke_linear_engine* e, const variant* v, const char** w
   if (status < 0 && !yoke__status_is_shortage(status)) {
     status = refuse(e, why_not(e, v, first_error(&messages)), why);
   } else if (status >= 0 && v->method != NULL && !is_served(e, v)) {
-    status = refuse(e, why_not(e, v, "does not serve all connections of the loops"), why);
+    status = refuse(e, why_not(e, v, "does not apply to all connections of the loops"), why);
   }
   yoke__messages_free(&messages);
   return status;
@@ -449,7 +449,7 @@ yoke_status yoke__linear_engine_open(yoke_linear_loops* loops, yoke_linear_metho
   *why = NULL;
   variant v;
   if (!find_variant(method, &v)) {
-    *why = "a variant that runs do not have";
+    *why = "a variant that only exists in this analysis";
     return YOKE_NO_SUPPORT;
   }
   yoke_linear_engine* e = calloc(1, sizeof *e);

@@ -34,22 +34,22 @@ const char* const yoke__linear_method_names[YOKE_LINEAR_N_METHODS + 1] = {
 };
 
 const char* const yoke__linear_method_texts[YOKE_LINEAR_N_METHODS] = {
-    [YOKE_LINEAR_HOLD] = "held signals",
-    [YOKE_LINEAR_HOLD_1] = "straight lines",
-    [YOKE_LINEAR_HOLD_2] = "parabolas",
-    [YOKE_LINEAR_MEAN] = "held signals, feedthrough up to date (inputs: mean)",
-    [YOKE_LINEAR_AUTO] = "what a file gets that names nothing: means of parabolas",
-    [YOKE_LINEAR_NEPCE] = "held, with what the last step missed",
+    [YOKE_LINEAR_HOLD] = "zero-order hold",
+    [YOKE_LINEAR_HOLD_1] = "linear extrapolation",
+    [YOKE_LINEAR_HOLD_2] = "quadratic extrapolation",
+    [YOKE_LINEAR_MEAN] = "zero-order hold with inputs: mean",
+    [YOKE_LINEAR_AUTO] = "the default: inputs: mean with quadratic extrapolation",
+    [YOKE_LINEAR_NEPCE] = "zero-order hold plus the error of the last step",
     [YOKE_LINEAR_MPSM] = "pre-step stabilisation, exact models",
     [YOKE_LINEAR_MODIFIED] = "the same without its step 3",
     [YOKE_LINEAR_EDE] = "the same with step 1 (ede)",
     [YOKE_LINEAR_RAMP] = "the same with ramps as inputs",
     [YOKE_LINEAR_MBCORR] = "model-based corrector",
-    [YOKE_LINEAR_INTERPOLATE] = "on the way to the next sample",
-    [YOKE_LINEAR_ENERGY] = "held, corrected by the energy of the bond",
-    [YOKE_LINEAR_HINF] = "designed element",
-    [YOKE_LINEAR_ADAPTIVE] = "predicted by a model learnt on the way",
-    [YOKE_LINEAR_FILE] = "as the file runs it",
+    [YOKE_LINEAR_INTERPOLATE] = "ramp to the predicted next sample",
+    [YOKE_LINEAR_ENERGY] = "zero-order hold with energy correction",
+    [YOKE_LINEAR_HINF] = "designed element (yoke synth)",
+    [YOKE_LINEAR_ADAPTIVE] = "prediction by a model learnt during the run",
+    [YOKE_LINEAR_FILE] = "the coupling in the system file",
 };
 
 static void set_method(yoke_linear_method method, yoke_stability_case* c) {

@@ -11,7 +11,7 @@
 static yoke_status take_model(const yoke_unit* unit, yoke_arena* arena, yoke_linear_unit* to) {
   yoke_linear model = {0};
   if (unit->ops->linearise == NULL) {
-    to->why = "its model says nothing about its slopes";
+    to->why = "its model provides no derivatives";
     return YOKE_OK;
   }
 
@@ -77,7 +77,7 @@ yoke_status yoke__linear_look_at(yoke_arena* arena, yoke_linear_unit* to) {
 // How the unit is solved: by explicit Euler in internal steps, or otherwise, which is taken as exact.
 static yoke_status find_solver(const yoke_system_unit* unit, yoke_arena* arena,
                                yoke_linear_unit* to) {
-  char text[96] = "taken as exact";
+  char text[96] = "treated as exact";
   double step = 0;
   const yoke_solver_method method = yoke__unit_solver(&unit->unit, unit->step, &step);
   if (unit->is_law) {
@@ -92,7 +92,7 @@ static yoke_status find_solver(const yoke_system_unit* unit, yoke_arena* arena,
     to->is_solver_unknown = true;
   } else if (method != YOKE_SOLVER_OTHER) {
     to->semi_implicit_step = method == YOKE_SOLVER_SEMI_IMPLICIT_EULER ? step : 0;
-    snprintf(text, sizeof text, "taken as exact: %s", yoke_solver_text(method));
+    snprintf(text, sizeof text, "treated as exact: %s", yoke_solver_text(method));
   }
   to->solver_text = yoke__linear_text(arena, text);
   return to->solver_text == NULL ? YOKE_NO_MEMORY : YOKE_OK;

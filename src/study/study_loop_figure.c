@@ -358,7 +358,7 @@ static void draw_loop(const yoke_synth_loop* loop, const yoke_synth_loop_report*
       title, subtitle, "", w, n, {{.name = "sampled loop H_open", .values = open}}, 1};
   yoke__figure_nyquist(&plane, report->margin.value, nyquist);
   snprintf(subtitle, sizeof subtitle,
-           "%s exchange every %.4g s; G is off by at most %.3g dB and %.3g degrees",
+           "%s exchange every %.4g s; G: error at most %.3g dB and %.3g degrees",
            loop->exchange == YOKE_SYNTH_FRESH ? "fresh" : "stale", loop->step,
            report->distortion_db.value, report->distortion_phase.value * 180 / PI);
   const yoke_curves over = {title,

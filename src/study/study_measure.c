@@ -117,7 +117,7 @@ yoke_status yoke__study_limit_parse(const char* text, yoke_arena* arena, yoke_st
   YOKE_TRY(yoke__study_measure_parse(measure, &out->measure, sink));
   if (out->measure.kind == YOKE_STUDY_STATUS) {
     return yoke_fail(sink, YOKE_BAD_INPUT,
-                     "'%.120s': the status is no number and cannot be limited", text);
+                     "'%.120s': 'status' is not a number and cannot have a limit", text);
   }
   return YOKE_OK;
 }
@@ -412,11 +412,10 @@ static yoke_status bind_trust(const binder* b, yoke_probe* probe) {
       return YOKE_OK;
     }
   }
-  return yoke__error(
-      b->messages, b->place,
-      "'%.80s' is not exchanged, so that it is not judged; expected a real output in a "
-      "connection, a law or a bond, or one that `trust: {signals: [...]}` names",
-      probe->measure->argument);
+  return yoke__error(b->messages, b->place,
+                     "'%.80s' is not exchanged, so it is not judged; expected a real output in a "
+                     "connection, a law or a bond, or one that `trust: {signals: [...]}` names",
+                     probe->measure->argument);
 }
 
 yoke_status yoke__probe_bind(const yoke_study_measure* measure, const char* option,

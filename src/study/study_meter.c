@@ -128,9 +128,9 @@ static yoke_status check_bond(const yoke_meter* m, const yoke_summary_bond* bond
   if (bond->is_heat || bond->n == 0 || bond->components[0].columns[YOKE_E_IN] == NULL ||
       bond->components[0].columns[YOKE_F_IN] == NULL) {
     return yoke_fail(sink, YOKE_BAD_INPUT, "bond '%s' %s", bond->name,
-                     bond->is_heat  ? "balances heat: there is no power to measure"
-                     : bond->n == 0 ? "has signals that summary.json does not explain"
-                                    : "moves nothing: nobody receives its action or rate");
+                     bond->is_heat  ? "is a heat balance: it has no power to measure"
+                     : bond->n == 0 ? "has signals that are not described in summary.json"
+                                    : "is not connected: no unit receives its action or rate");
   }
   if (strncmp(m->result.summary.scheme, "iterative", 9) == 0) {
     return yoke_fail(sink, YOKE_BAD_INPUT,
@@ -141,11 +141,10 @@ static yoke_status check_bond(const yoke_meter* m, const yoke_summary_bond* bond
   for (int end = 0; end < 2; end++) {
     const yoke_summary_end* e = &bond->ends[end];
     if (e->is_fresh && !e->is_law && e->use != YOKE_FEEDTHROUGH_NONE) {
-      return yoke_fail(
-          sink, YOKE_BAD_INPUT,
-          "bond '%s': unit '%s' is fresh, so the recording holds what it said after the "
-          "exchange, not what its step returned; the ledger measured %.*g J",
-          bond->name, e->unit, DIGITS, bond->ter);
+      return yoke_fail(sink, YOKE_BAD_INPUT,
+                       "bond '%s': unit '%s' is fresh, so the recording contains its outputs after "
+                       "the exchange, not those of its step; the ledger measured %.*g J",
+                       bond->name, e->unit, DIGITS, bond->ter);
     }
   }
   return YOKE_OK;

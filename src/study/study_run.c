@@ -257,7 +257,7 @@ static yoke_status make_reference(run* r, size_t point, size_t repeat) {
   if (machine != NULL) {
     yoke__error(r->messages, (yoke_place){0},
                 "--reference-set: unit '%s' is a real machine, which is not run twice for a point: "
-                "put a model in its place (port: none)",
+                "use its model (port: none)",
                 machine);
     yoke__study_destroy(&system, &state);
     return YOKE_BAD_INPUT;
@@ -419,7 +419,8 @@ static yoke_status check_limits(run* r, bool is_end) {
     }
     char reason[320];
     if (is_missing) {
-      snprintf(reason, sizeof reason, "%.120s has no value to hold against the limit %.120s",
+      snprintf(reason, sizeof reason,
+               "%.120s is not defined in this run: the limit %.120s cannot be checked, remove it",
                limit->measure.text, limit->text);
     } else {
       snprintf(reason, sizeof reason, "%.120s is %.6g at t = %.9g s; limit %.120s",

@@ -69,7 +69,7 @@ static void* find_library(const yoke_sink* sink) {
   if (wanted != NULL && wanted[0] != '\0') {
     void* library = load(wanted);
     if (library == NULL) {
-      yoke_fail(sink, YOKE_BAD_INPUT, "YOKE_MPI leads nowhere: %s", dlerror());
+      yoke_fail(sink, YOKE_BAD_INPUT, "YOKE_MPI does not name a usable file: %s", dlerror());
     }
     return library;
   }

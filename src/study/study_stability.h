@@ -89,7 +89,7 @@ yoke_status yoke__stability_core(yoke_stability* self, double M[], size_t* size)
 // Spectral radius of one step. Infinite if the models overflow at this step.
 yoke_status yoke__stability_radius(const yoke_stability_case* c, double* radius);
 // Motions that the coupled models of mpsm keep for ever: eigenvalues of K that are 0 against the largest. A unit without
-// state makes one, since models tell how outputs change, not where they are, and so may one with fewer outputs than states,
+// state makes one, since models give changes of outputs, not their values, and so may one with fewer outputs than states,
 // whose output alone does not say how it moves; a radius of exactly 1 is its trace. 0 if the method has no models.
 yoke_status yoke__stability_count_kept(const yoke_stability_case* c, size_t* n_kept);
 

@@ -119,9 +119,8 @@ static yoke_status check_method(replay* r) {
   if (!yoke__couple_mpsm_is_published(r->setup->parameters)) {
     return yoke__error(
         r->messages, nowhere,
-        "%s: runs with form: memory or level: mean are not treated; their steps remember "
-        "more than the matrix of a step holds. Both are the default: run it with form: published "
-        "and level: end",
+        "%s: runs with form: memory or level: mean are not supported, because their steps depend "
+        "on earlier steps. Both are the default: run it with form: published and level: end",
         r->system->methods[r->group->method].owner);
   }
   r->t_learning = parameter(r, "learning", 0) * r->setup->interval;
@@ -230,12 +229,12 @@ static void report_held(replay* r, const bool is_member[], const bool is_marked[
     if (!link->is_held || !is_inside || !is_member[link->to_unit]) {
       continue;
     }
-    yoke__error(r->messages, nowhere,
-                "%s: the connection %s.%s -> %s.%s inside of the cluster has `method: hold`, which "
-                "is not treated: the loop through it is not served by the method. Without it the "
-                "coupling serves that connection too",
-                system->methods[r->group->method].owner, link->source->from.unit,
-                link->source->from.variable, link->source->to.unit, link->source->to.variable);
+    yoke__error(
+        r->messages, nowhere,
+        "%s: the connection %s.%s -> %s.%s inside the cluster has `method: hold`, so the loop "
+        "through it is not stabilised; this is not supported. Remove it from the connection",
+        system->methods[r->group->method].owner, link->source->from.unit,
+        link->source->from.variable, link->source->to.unit, link->source->to.variable);
     is_told[from] = true;
   }
 }
@@ -259,9 +258,8 @@ static yoke_status check_outside(replay* r) {
     const size_t from = unit_of(system, r->group->probes[r->cluster->n_outputs + i]);
     if (is_marked[from] && !is_told[from]) {
       yoke__error(r->messages, nowhere,
-                  "%s: '%s' gives a signal to a member from outside of the cluster that depends on "
-                  "the members itself; the loop through it is not served by the method. Make it a "
-                  "member",
+                  "%s: '%s' is outside the cluster but in a loop with its members, and the method "
+                  "does not stabilise that loop: add it to `members`",
                   system->methods[r->group->method].owner, system->units[from].name);
     }
   }
@@ -602,7 +600,7 @@ static yoke_status add_step(replay* r, size_t k, yoke_mpsm_phase phase, double h
   const yoke_stability_case c = case_of(r, phase, held);
   const yoke_status status = yoke__stability_open(&c, &s);
   if (status < 0) {
-    yoke__error(r->messages, nowhere, "the models of the step at %.9g s cannot be joined: %s",
+    yoke__error(r->messages, nowhere, "the models of the step at %.9g s cannot be connected: %s",
                 (double)k * c.step, yoke_status_text(status));
     return yoke__status_is_shortage(status) ? status : YOKE_BAD_INPUT;
   }
@@ -629,8 +627,7 @@ static yoke_status replay_rows(replay* r) {
   if (out->n_rows < out->first + 2) {
     return yoke__error(
         r->messages, nowhere,
-        "the recording has %zu rows; expected more than %zu, which learning and switching "
-        "take",
+        "the recording has %zu rows; expected more than %zu, which learning and switching use up",
         out->n_rows, out->first + 1);
   }
   const size_t first = out->first;

@@ -139,7 +139,7 @@ static yoke_status refuse_journal(const yoke_study* study, const char* why, cons
       .file = study->path,
       .time = (double)NAN,
       .text = text,
-      .hint = "choose another folder with --out, or begin anew with --restart"};
+      .hint = "choose another folder with --out, or start again with --restart"};
   yoke_send(sink, &message);
   return YOKE_BAD_INPUT;
 }
@@ -312,10 +312,10 @@ typedef struct completion {
 
 // No run follows one that left a machine in FAULT.
 static yoke_status fail_latched(const yoke_study_result* result, const yoke_sink* sink) {
-  return yoke_fail(sink, YOKE_UNIT_FAILED,
-                   "the machine is in FAULT (%.300s): look at it; the same command then goes on "
-                   "from there",
-                   result->reason == NULL ? "it failed on the way to SAFE" : result->reason);
+  return yoke_fail(
+      sink, YOKE_UNIT_FAILED,
+      "the machine is in FAULT (%.300s): check the machine; the same command then continues there",
+      result->reason == NULL ? "it failed during its safe actions" : result->reason);
 }
 
 static yoke_status append_line(void* context, const yoke_study_case* run) {

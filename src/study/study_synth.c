@@ -144,14 +144,14 @@ static yoke_status add_link(yoke_synth_maker* maker, const yoke_system* system, 
   if (!link->is_dense || system->units[link->from_unit].is_law ||
       system->units[link->to_unit].is_law) {
     return fail(maker,
-                "%s: an element serves connections from a real output of a unit to a real "
-                "input of a unit; laws and other types are passed on as they are",
+                "%s: an element works only for connections from a real output of a unit to a real "
+                "input of a unit, not for laws and other types",
                 name);
   }
   const yoke_scenario_connection* c = link->source;
   const bool has_own = c->is_held || c->is_auto || (is_by_bond && c->coupling != NULL);
   if (has_own || c->is_of_unit) {
-    return fail(maker, "%s has a %s of its own, which counts more: remove it from the file", name,
+    return fail(maker, "%s has its own %s, which takes precedence: remove it from the file", name,
                 c->coupling != NULL ? "`coupling`" : "`method`");
   }
   for (size_t i = 0; i < maker->n_links; i++) {
@@ -234,7 +234,7 @@ static yoke_status add_bond(yoke_synth_maker* maker, const yoke_system* system, 
     }
   }
   if (maker->n_links == n_before) {
-    return fail(maker, "bond '%s' moves nothing: write its action and rate as arrows", name);
+    return fail(maker, "bond '%s' is not connected: write its action and rate as arrows", name);
   }
   return bond->source != NULL ? add_path(maker, "bonds.%s.coupling", name) : YOKE_OK;
 }
@@ -326,8 +326,8 @@ static yoke_status refuse_single_calls(yoke_synth_maker* maker, size_t k) {
     snprintf(exchange, sizeof exchange, ", and they exchange every %g s", whole);
   }
   return fail(maker,
-              "%s: '%s' and '%s' are called once per exchange, every %g s, and an element shapes "
-              "what lies between: write %s%s",
+              "%s: '%s' and '%s' are called once per exchange, every %g s, and an element works "
+              "between exchanges: write %s%s",
               maker->out->signals[k], from->name, to->name, interval, step, exchange);
 }
 
@@ -356,8 +356,7 @@ static yoke_status find_times(yoke_synth_maker* maker) {
     return fail(maker, "an element works in the explicit scheme only: write `scheme: jacobi`");
   }
   if (system->is_adaptive) {
-    return fail(maker, "the step of the system changes while it runs, and an element is for one: "
-                       "write `time: {step: ...}`");
+    return fail(maker, "an element needs a fixed step: write `time: {step: ...}`");
   }
   for (size_t k = 0; k < maker->n_links; k++) {
     const yoke_system_link* link = &system->links[maker->links[k]];
@@ -594,10 +593,10 @@ static void warn_of_growth(const yoke_synth_study* s, char* to, size_t size) {
   const size_t k = s->best >= YOKE_SYNTH_RUN_FRESH || s->is_fresh ? 1 : 0;
   if (s->no_loop == NULL && row->is_known[k] &&
       yoke__synth_growth(&row->radius[k]) >= YOKE_SYNTH_UNSTABLE) {
-    snprintf(to, size,
-             " But its loop is unstable, radius %.6g: a longer run may diverge; take one that is "
-             "stable.",
-             yoke__synth_growth(&row->radius[k]));
+    snprintf(
+        to, size,
+        " But its loop is unstable, radius %.6g: a longer run may diverge; use one that is stable.",
+        yoke__synth_growth(&row->radius[k]));
   }
 }
 
@@ -620,8 +619,8 @@ static void advise_by_runs(yoke_synth_study* s) {
   }
   if (is_same_with_all(s)) {
     snprintf(s->advice, sizeof s->advice,
-             "Tried for %g s: what is sent is the same with every coupling, as nothing of it comes "
-             "back. Choose by the errors over frequency above.",
+             "Tried for %g s: the signals sent are the same with every coupling, because they are "
+             "in no loop. Choose by the errors over frequency above.",
              s->run_until);
     return;
   }
@@ -645,7 +644,8 @@ static void advise_by_runs(yoke_synth_study* s) {
              100 * file->worst, s->file_interval);
   }
   snprintf(s->advice, sizeof s->advice,
-           "Tried for %g s: %s is best, the worst signal, %.*s, is %.3g %% of its range off%s.%s%s",
+           "Tried for %g s: %s is best; the error of the worst signal, %.*s, is %.3g %% of its "
+           "range%s.%s%s",
            s->run_until, setting, n_name, signal, 100 * best->worst, other, growth, as_it_is);
 }
 

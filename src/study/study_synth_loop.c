@@ -77,7 +77,7 @@ static yoke_status check_loop(yoke_synth_maker* maker, const yoke_linear_loops* 
     return say(out, &out->no_loop, "%s is in no closed chain of connections", out->subject);
   }
   if (loops->is_of_calls) {
-    return say(out, &out->no_loop, "a unit is known by its calls only");
+    return say(out, &out->no_loop, "a unit has no linear model");
   }
   if (!is_close(loops->step, out->system_interval)) {
     return say(out, &out->no_loop, "the loop exchanges every %g s, the connection every %g s",
@@ -141,8 +141,7 @@ static yoke_status judge_path(yoke_synth_maker* maker, const yoke_linear_loops* 
     const yoke_status status = yoke__synth_macro_radius(loop, &row->radius[k]);
     row->is_known[k] = status >= 0;
     if (status == YOKE_SINGULAR) {
-      YOKE_TRY(
-          say(out, &out->no_fresh, "feedthrough goes round the loop, so outputs have no order"));
+      YOKE_TRY(say(out, &out->no_fresh, "feedthrough closes an algebraic loop"));
     } else if (status < 0) {
       return yoke__status_is_shortage(status)
                  ? status

@@ -127,7 +127,7 @@ static void advise(const yoke_study* study, size_t n, yoke_tune* tune) {
   } else {
     snprintf(tune->text, sizeof tune->text,
              "keep the current setting: the best mean, %.6g with %s, is lower by %.2g standard "
-             "deviations, and a change needs more than %g",
+             "deviations, and more than %g are required for a change",
              to, where, difference / deviation, YOKE_TUNE_DEVIATIONS);
   }
 }

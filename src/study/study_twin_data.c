@@ -80,7 +80,7 @@ static yoke_status check_times(reading* r) {
     }
     if (i > 0 && d->t[i] <= d->t[i - 1]) {
       return yoke__fail_at(r->sink, YOKE_BAD_INPUT, place_of(r, i),
-                           "time %.17g is not after %.17g of the line before", d->t[i],
+                           "time %.17g is not greater than %.17g of the line before", d->t[i],
                            d->t[i - 1]);
     }
   }

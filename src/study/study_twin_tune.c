@@ -233,7 +233,7 @@ static yoke_status find_unit(tuner* t) {
       yoke__twin_black_inside(t->unit->unit.ops, t->unit->unit.self, &t->inside)) {
     return yoke_fail(t->sink, YOKE_BAD_INPUT,
                      "'%s' is the twin of a unit, and only twins of netlists can be tuned: run "
-                     "without --tune, the filter begins again by itself when it knows better",
+                     "without --tune, its filter restarts by itself when needed",
                      t->study->unit);
   }
   return t->unit != NULL &&
@@ -361,15 +361,15 @@ static void compare(yoke_twin_tuning* out, bool is_passed) {
     out->is_rejected = far != NULL;
     if (far != NULL) {
       snprintf(out->text, sizeof out->text,
-               "'%.100s' changes during the record (it has a walk), which least squares cannot "
-               "take, and the filter alone went to %.4g for %.100s, whose guess is %.4g: the "
-               "readings do not tell it",
+               "'%.100s' changes during the record (it has a walk), which least squares does not "
+               "support, and the filter alone went to %.4g for %.100s, whose guess is %.4g: the "
+               "readings do not determine it",
                out->walker, far->pass, far->name, far->start);
       return;
     }
     snprintf(out->text, sizeof out->text,
-             "'%.100s' changes during the record (it has a walk), which least squares cannot take: "
-             "the values are those of the filter alone",
+             "'%.100s' changes during the record (it has a walk), which least squares does not "
+             "support: the values are those of the filter alone",
              out->walker);
     return;
   }
@@ -388,20 +388,20 @@ static void compare(yoke_twin_tuning* out, bool is_passed) {
   out->is_rejected = out->is_poor;
   if (out->is_agreed) {
     snprintf(out->text, sizeof out->text,
-             "filter and least squares end at the same values; those of the filter are taken");
+             "filter and least squares end at the same values; those of the filter are used");
   } else if (!is_passed || !out->is_fitted) {
-    snprintf(out->text, sizeof out->text, "%s led nowhere: the values are those of %s alone",
+    snprintf(out->text, sizeof out->text, "%s did not converge: the values are those of %s alone",
              is_passed ? "the least squares" : "the passes of the filter",
              is_passed ? "the filter" : "the least squares");
   } else {
-    snprintf(out->text, sizeof out->text,
-             "they end at different values: %.100s is %.4g by the filter, %.4g by least squares; "
-             "the mean squared residual of the model is %.4g and %.4g: %s, and the values of %s "
-             "are taken",
-             worst->name, worst->pass, worst->fit, out->pass_cost, out->fit_cost,
-             out->takes_fit ? "the filter ended in a local optimum"
-                            : "the least squares did not find the best values",
-             out->takes_fit ? "the least squares" : "the filter");
+    snprintf(
+        out->text, sizeof out->text,
+        "they end at different values: %.100s is %.4g by the filter, %.4g by least squares; the "
+        "mean squared residual of the model is %.4g and %.4g: %s, and the values of %s are used",
+        worst->name, worst->pass, worst->fit, out->pass_cost, out->fit_cost,
+        out->takes_fit ? "the filter ended in a local optimum"
+                       : "the least squares did not find the best values",
+        out->takes_fit ? "the least squares" : "the filter");
   }
 }
 

@@ -146,7 +146,7 @@ void yoke__twin_watch_step(yoke_twin_watch* w) {
 static const char* cause_of(yoke_statistic statistic, bool is_above) {
   switch (statistic) {
   case YOKE_STATISTIC_MEAN:
-    return "an offset of the sensor, or heat that the model does not know";
+    return "an offset of the sensor, or heat that the model lacks";
   case YOKE_STATISTIC_VARIANCE:
   case YOKE_STATISTIC_NIS:
     return is_above ? "sigma is too small or the model is wrong" : "sigma or a walk is too large";
@@ -154,8 +154,7 @@ static const char* cause_of(yoke_statistic statistic, bool is_above) {
   case YOKE_STATISTIC_LOW_HIGH:
     return is_above ? "the model is wrong or its walks are too small" : "the walks are too large";
   case YOKE_STATISTIC_FLATNESS:
-    return "the walks are too large, or there is a periodic disturbance that the model does not "
-           "know";
+    return "the walks are too large, or there is a periodic disturbance that the model lacks";
   case YOKE_STATISTIC_NONE:
     break;
   }
@@ -232,38 +231,34 @@ static void write_verdict(yoke_twin_watch* w, const yoke_unit_twin_inside* insid
   switch (w->verdict) {
   case YOKE_TWIN_STARTING:
     if (w->is_black_box) {
-      snprintf(
-          w->text, sizeof w->text,
-          "no verdict: too few readings could be judged, as the errors of what is known of the "
-          "unit's answers are too large beside the noise; give more readings, or better "
-          "guesses with a smaller sd");
+      snprintf(w->text, sizeof w->text,
+               "no verdict: too few readings could be judged, because the response of the unit is "
+               "too uncertain compared with the noise; give more readings, or better guesses with "
+               "a smaller sd");
       add_doubt(w);
       return;
     }
-    snprintf(
-        w->text, sizeof w->text,
-        "no verdict: the first %.4g s belong to the start%s, and %d more readings are needed to "
-        "judge it",
-        (double)w->n_start * inside->h,
-        inside->is_learning ? ", and 1000 readings to the noise of sensors without sigma" : "",
-        YOKE_CONSISTENCY_FIRST_LOOK);
+    snprintf(w->text, sizeof w->text,
+             "no verdict: the first %.4g s are the start-up%s, and %d more readings are needed",
+             (double)w->n_start * inside->h,
+             inside->is_learning ? ", and 1000 readings to the noise of sensors without sigma" : "",
+             YOKE_CONSISTENCY_FIRST_LOOK);
     add_doubt(w);
     return;
   case YOKE_TWIN_CONSISTENT:
     snprintf(w->text, sizeof w->text,
-             "consistent: the innovations of %llu readings are what the model and the noise of the "
-             "sensors make them%s",
+             "consistent: the innovations of %llu readings agree with the model and the noise of "
+             "the sensors%s",
              (unsigned long long)n,
-             inside->is_ambiguous
-                 ? "; but the sensors cannot tell some unknowns apart (see above): "
-                   "these may be off by more than the deviations say"
-                 : "");
+             inside->is_ambiguous ? "; but the sensors cannot distinguish some unknowns (see "
+                                    "above): their error may exceed their standard deviation"
+                                  : "");
     return;
   case YOKE_TWIN_INCONSISTENT:
     if (inside->is_doubtful) {
       snprintf(w->text, sizeof w->text,
-               "inconsistent: what the filter learnt first does not fit what came later: the start "
-               "was too far from the guesses for a unit that is not linear, or the unit is wrong");
+               "inconsistent: the first readings contradict the later ones: the guesses were too "
+               "far off for a nonlinear unit, or the unit is wrong");
       return;
     }
     snprintf(w->text, sizeof w->text,
@@ -275,7 +270,7 @@ static void write_verdict(yoke_twin_watch* w, const yoke_unit_twin_inside* insid
   case YOKE_TWIN_DIVERGED:
     break;
   }
-  snprintf(w->text, sizeof w->text, "diverged: %s; its values mean nothing",
+  snprintf(w->text, sizeof w->text, "diverged: %s; its values are invalid",
            reason_text(inside->reason));
 }
 

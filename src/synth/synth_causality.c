@@ -72,17 +72,19 @@ static void explain(const yoke_synth_causality_case cases[2],
   if (is_by_limit) {
     describe_limit(better, s, limits[0], sizeof limits[0]);
     describe_limit(other, s, limits[1], sizeof limits[1]);
-    snprintf(judged, sizeof judged, "the loop is %s, the other way round %s", limits[0], limits[1]);
+    snprintf(judged, sizeof judged, "the loop is %s, in the other causality %s", limits[0],
+             limits[1]);
   } else {
     snprintf(judged, sizeof judged,
-             "the loop is less sensitive to the exchange (mu %.3g, the other way round %.3g)",
+             "the loop is less sensitive to the exchange (mu %.3g, in the other causality %.3g)",
              better->report.mu.value, other->report.mu.value);
   }
-  snprintf(out->reason, sizeof out->reason,
-           "send the action to '%.40s': %s; per unit of action it moves %.3g, '%.40s' %.3g%s",
-           cases[b].receiver, judged, better->mobility, cases[o].receiver, other->mobility,
-           better->mobility <= other->mobility ? ", so it has the higher impedance"
-                                               : ", although it has the lower impedance");
+  snprintf(
+      out->reason, sizeof out->reason,
+      "send the action to '%.40s': %s; its rate per unit of action is %.3g, that of '%.40s' %.3g%s",
+      cases[b].receiver, judged, better->mobility, cases[o].receiver, other->mobility,
+      better->mobility <= other->mobility ? ", so it has the higher impedance"
+                                          : ", although it has the lower impedance");
 }
 
 yoke_status yoke__synth_causality_compare(const yoke_synth_causality_case cases[2],

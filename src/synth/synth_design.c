@@ -111,17 +111,15 @@ static yoke_status check_region(const yoke_synth_settings* s, const yoke_sink* s
   if (!(fast < s->pole)) {
     return yoke_fail(
         sink, YOKE_BAD_INPUT,
-        "the model of the hold has poles at Re = -3 / Dt = %g, left of -P = -%g rad/s: "
-        "take a larger P, or at the default P = 0.5 / h more than 6 steps h in an "
-        "exchange interval Dt",
+        "the model of the hold has poles at Re = -3 / Dt = %g, left of -P = -%g rad/s: choose a "
+        "larger P, or with the default P = 0.5 / h more than 6 steps h per exchange interval Dt",
         -fast, s->pole);
   }
   if (!(per_hz * s->smoother_hz < s->pole)) {
-    return yoke_fail(
-        sink, YOKE_BAD_INPUT,
-        "the smoother at f2 = %g Hz has poles at Re = %g, left of -P = -%g rad/s: take "
-        "f2 below %g Hz, or a larger P",
-        s->smoother_hz, -per_hz * s->smoother_hz, s->pole, s->pole / per_hz);
+    return yoke_fail(sink, YOKE_BAD_INPUT,
+                     "the smoother at f2 = %g Hz has poles at Re = %g, left of -P = -%g rad/s: "
+                     "choose f2 below %g Hz, or a larger P",
+                     s->smoother_hz, -per_hz * s->smoother_hz, s->pole, s->pole / per_hz);
   }
   return YOKE_OK;
 }
@@ -130,11 +128,11 @@ static yoke_status check_region(const yoke_synth_settings* s, const yoke_sink* s
 static yoke_status check_general(const yoke_synth_settings* s, const yoke_sink* sink) {
   if (s->delay > 0) {
     return yoke_fail(sink, YOKE_BAD_INPUT,
-                     "recipe general knows no delay, found one of %g s: take recipe L", s->delay);
+                     "recipe general does not support a delay, found %g s: use recipe L", s->delay);
   }
   if (s->is_transparent) {
     return yoke_fail(sink, YOKE_BAD_INPUT,
-                     "recipe general is not transparent: take recipe T or custom");
+                     "recipe general is not transparent: use recipe T or custom");
   }
   if (!(s->band_hz < 0.5 / s->interval)) {
     return yoke_fail(sink, YOKE_BAD_INPUT,
@@ -484,8 +482,8 @@ static yoke_status check_model(const yoke_synth_design* d, yoke_synth_system K1,
   }
   if (!(lowest > -d->settings.pole * (1 + CLOSE))) {
     return yoke_fail(sink, YOKE_BAD_INPUT,
-                     "with %zu states the lead has a pole at Re = %.6g, expected all right of "
-                     "-P = -%g rad/s: keep more states, or take a larger P",
+                     "with %zu states the lead has a pole at Re = %.6g, expected all right of -P = "
+                     "-%g rad/s: keep more states, or choose a larger P",
                      d->model.n, lowest, d->settings.pole);
   }
   return YOKE_OK;

@@ -95,8 +95,8 @@ static yoke_status optimise(yoke_arena* w, yoke_synth_design* d, const yoke_sink
   }
   if (!is_normal || less.system.A.n_rows == 0) {
     return yoke_fail(sink, YOKE_BAD_INPUT,
-                     "recipe general finds no lead: the optimum sends nothing at frequency 0; take "
-                     "a smaller band, or a larger P");
+                     "recipe general finds no lead: the optimum sends nothing at frequency 0; "
+                     "choose a smaller band, or a larger P");
   }
   d->settings.order = less.system.A.n_rows;
   d->optimum = (yoke_synth_optimum){

@@ -109,7 +109,7 @@ has out '; the given run and its companions alone exceed the budget; a larger --
 
 # nothing better
 ends 0 loop.yaml --set inputs=mean --set calls=auto --out best --write none.yaml
-has out 'nothing tried is better by 1.5 times; the smallest band is '
+has out 'no setting tried is better by a factor of 1.5; the smallest band is '
 has out 'none.yaml is not written'
 is 'no file' test ! -e none.yaml
 

@@ -49,7 +49,7 @@ is 'no other method' test -z "$(value out nepce radius)"
 
 # little damping: the internal steps themselves grow (below about 98 N s/m, specification 10.1)
 ends 0 "$mass/pulsed-mpsm.yaml" --set units.right.with.cc=90
-has out 'explicit Euler in steps of 1e-05 s lets the coupled system grow by itself'
+has out 'explicit Euler with steps of 1e-05 s makes the coupled system unstable with any coupling'
 ends 0 "$mass/pulsed-mpsm.yaml" --set units.right.with.cc=105
 is 'no such note' test "$(grep -c 'explicit Euler in steps' out)" -eq 0
 
@@ -348,14 +348,14 @@ for file in three three-held three-law; do
 done
 ends 0 --run three
 ends 2 --run three-held
-has err "coupling 'loop': the connection b.y -> c.w inside of the cluster has \`method: hold\`, which is not treated"
+has err "coupling 'loop': the connection b.y -> c.w inside the cluster has \`method: hold\`, so the loop through it is not stabilised"
 is 'not told to be made a member' test "$(grep -c 'Make it a member' err)" -eq 0
 ends 2 --run three-law
-has err "coupling 'loop': the connection k.y -> a.w inside of the cluster has \`method: hold\`, which is not treated"
+has err "coupling 'loop': the connection k.y -> a.w inside the cluster has \`method: hold\`, so the loop through it is not stabilised"
 is 'not told to be made a member' test "$(grep -c 'Make it a member' err)" -eq 0
 "$yoke" run three.yaml --set couplings.loop.level=mean --quiet --out three-mean >out 2>err
 ends 2 --run three-mean --set couplings.loop.level=mean
-has err 'runs with form: memory or level: mean are not treated'
+has err 'runs with form: memory or level: mean are not supported'
 ends 0 three.yaml --set couplings.loop.level=mean --methods file
 is 'the file is run' grep -q '^file .*stable .*(run)' out
 

@@ -98,8 +98,8 @@ figures out | grep -v '^left\|^right' >native.figures
 as_native() { figures out | grep -v '^left\|^right' | cmp -s native.figures -; }
 
 ends 0 plain-2.yaml --methods hold,mpsm
-has out "note: unit 'left' is taken as exact: its internal step is not known; give it with \`internal_step\`"
-has out "note: unit 'right' is taken as exact: its internal step is not known; give it with \`internal_step\`"
+has out "note: unit 'left' is treated as exact: its internal step is unknown; give it with \`internal_step\`"
+has out "note: unit 'right' is treated as exact: its internal step is unknown; give it with \`internal_step\`"
 is 'exact is not what runs' test "$(grep -c '1.05574182' out)" -eq 0
 ends 0 plain-2.yaml --methods hold,mpsm --set units.left.internal_step=1e-5 --set units.right.internal_step=1e-5
 is 'two steps from the file' test "$(grep -c 'explicit Euler assumed, 1e-05 s' out)" -eq 2
@@ -125,7 +125,7 @@ has out 'explicit Euler assumed, 1e-05 s'
 sed -i 's/micro_steps"\/>/no_such_variable"\/>/; s/ fixedInternalStepSize="0.5"//' left-3/modelDescription.xml
 is 'broken annotation' grep -q no_such_variable left-3/modelDescription.xml
 ends 0 plain-3.yaml --methods hold
-has out "note: unit 'left' is taken as exact"
+has out "note: unit 'left' is treated as exact"
 
 # ---- FMUs that neither say anything about their slopes nor can go back
 
@@ -201,7 +201,7 @@ units:
 connections: ["link.y[0] -> back.u1", "back.y1 -> link.u[0]"]
 YAML
 ends 2 noisy.yaml --methods hold
-has err 'it cannot go back, and while it runs on with its inputs shaken its outputs do not follow from a linear equation'
+has err 'it cannot restore its state, and its outputs under perturbed inputs do not fit a linear model'
 ends 0 noisy.yaml --methods hold --set units.link.with.noise=0
 has out 'identified from '
 

@@ -194,6 +194,6 @@ same native-0.01 ssp
 run 0 run native.yaml --trust both --set time.step=0.005 --out judged
 says 'trust: trustworthy'
 run 0 analyse native.yaml
-says 'as the file runs it'
+says 'the coupling in the system file'
 
 finish

@@ -144,7 +144,7 @@ out_has '^ledger .* J \(it also measured calls of the units between the rows\)$'
 
 run 0 run "$scenarios/rotational-oscillator/fresh.yaml" --quiet --out fresh
 run 2 meter fresh --bond joint
-err_has "unit 'shaft' is fresh, so the recording holds what it said after the exchange"
+err_has "unit 'shaft' is fresh, so the recording contains its outputs after the exchange"
 run 0 run "$scenarios/linear-oscillator/iterative.yaml" --quiet --set time.stop=1 --set 'record.signals=["**"]' --out iterative
 run 2 meter iterative --bond spring
 err_has "the inputs of an iteration's last pass are not recorded"

@@ -89,7 +89,7 @@ says "a unit behind a port is called once per step: leave out 'calls'"
 run 2 run loop.yaml $quick --set time.pace.overrun=skip --set units.b.peer="$address" --out never
 says 'overrun: skip is not possible here'
 run 2 advise loop.yaml
-says "unit 'b' is a real machine, which is not run again and again"
+says "unit 'b' is a real machine and is not run repeatedly"
 # a machine is not called by reading its file, nor moved by a study that was not told to
 run 2 analyse loop.yaml
 says "unit 'b' is a real machine and cannot be linearised"

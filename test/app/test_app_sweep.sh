@@ -356,7 +356,7 @@ has err 'expected the name of a signal, band:unit.variable'
 ends 2 loop.yaml --vary time.step=0.1 --measure verdict:one.x --out mistake
 has err "'verdict' takes no name behind it"
 ends 2 loop.yaml --vary time.step=0.1 --measure band:one.u --out mistake
-has err "'one.u' is not exchanged, so that it is not judged"
+has err "'one.u' is not exchanged, so it is not judged"
 
 # refused points are counted, and the first one says why
 ends 0 loop.yaml --vary time.step=0.1,-1,-2,0.05 --measure end:one.x --out refused

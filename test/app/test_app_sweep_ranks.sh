@@ -144,7 +144,7 @@ is 'no table' test ! -e odd/sweep.csv
 # ---- without the companion, and commands that do not share
 
 YOKE_MPI=$work/nothing.so shared 2 3 "${grid[@]}" --out none
-has err 'YOKE_MPI leads nowhere'
+has err 'YOKE_MPI does not name a usable file'
 is 'no folder' test ! -e none
 timeout 60 "${mpi[@]}" -n 2 "$yoke" tune osc.yaml --vary time.step=1e-3,2e-3 --minimise ter --out tuned >out 2>err
 is 'tune: status' test $? -eq 2

@@ -34,7 +34,7 @@ is "order 1: $(percent 'order 1' 1)" near "$(percent 'order 1' 1)" 8.01 0.005
 is "element: $(percent element 1)" near "$(percent element 1)" 7.6 0.05
 has out 'the element is best'
 ends 0 ready/masses.yaml --bond joint --set units.drive.with.frequency=1 --output slow.json
-has out '`coupling: {method: hold, order: 1}` is best, the worst signal, left.f, is 1.08 % of its range off; with the element it is 2.92 %'
+has out '`coupling: {method: hold, order: 1}` is best; the error of the worst signal, left.f, is 1.08 % of its range; with the element it is 2.92 %'
 ends 0 ready/masses.yaml --bond joint --set exchange=stale
 has out 'at the top:  exchange: fresh'
 is "element, stale: $(percent element 0)" near "$(percent element 0)" 23.5 0.05
@@ -99,10 +99,10 @@ units:
 connections: [a.y1 -> b.u, b.y -> a.u1]
 YAML
 ends 2 nonlinear.yaml --connection 'a.y1 -> b.u'
-has err 'called once per exchange, every 0.001 s, and an element shapes what lies between: write `exchange: 0.01` at the connection'
+has err 'called once per exchange, every 0.001 s, and an element works between exchanges: write `exchange: 0.01` at the connection'
 sed 's/a.y1 -> b.u,/{from: a.y1, to: b.u, exchange: 0.01},/' nonlinear.yaml >slower.yaml
 ends 0 slower.yaml --connection 'a.y1 -> b.u' --output n.json
-has out "the loop is not judged: a unit is known by its calls only"
+has out "the loop is not judged: a unit has no linear model"
 # the radii of hold are those of yoke analyse, which builds its matrices otherwise: stale its hold, fresh its mean
 mass=$source/scenarios/dual-mass
 ends 0 "$mass/released.yaml" --connection 'left.x->right.x' --connection 'left.v->right.v' --connection 'right.f->left.f' \
@@ -124,7 +124,7 @@ bonds:
   j: {action: a.y -> b.u, rate: b.y -> a.u}
 YAML
 ends 0 direct.yaml --bond j
-has out 'no fresh exchange: feedthrough goes round the loop'
+has out 'no fresh exchange: feedthrough closes an algebraic loop'
 has out '; the element is refused.'
 is 'nothing to write' test "$(grep -c 'to use it' out)" -eq 0
 # the best of a short run is unstable in the long one: two units whose loop swings for ever
@@ -144,7 +144,7 @@ connections:
 YAML
 ends 0 swing.yaml --connection 'b.y -> c.u'
 has out 'the element with `exchange: fresh` is best'
-has out 'But its loop is unstable, radius 1.00019: a longer run may diverge; take one that is stable.'
+has out 'But its loop is unstable, radius 1.00019: a longer run may diverge; use one that is stable.'
 # custom numbers; times of another system are designed for, and not advised
 ends 0 masses.yaml --bond joint --pole 200 --no-run
 has out 'recipe custom, f2 100 Hz, a 200 rad/s'
@@ -270,7 +270,7 @@ wrong "write \`step: 0.001\` at 'right'" plain.yaml --connection 'left.f -> righ
 wrong ' and a delay of 1e+09 s: ' masses.yaml --bond joint --delay 1e9
 wrong 'expected an integer from 1 to 8' masses.yaml --bond joint --order 9
 wrong 'recipe T has the pole a = 300 rad/s' masses.yaml --bond joint --recipe T --pole 30
-wrong 'recipe general knows no delay, found one of 0.1 s: take recipe L' masses.yaml --bond joint --recipe general --delay 0.1
+wrong 'recipe general does not support a delay, found 0.1 s: use recipe L' masses.yaml --bond joint --recipe general --delay 0.1
 wrong 'expected an integer from 1 to 8' masses.yaml --bond joint --recipe general --order 0
 wrong 'expected an integer from 1 to 8' masses.yaml --bond joint --recipe general --order 99
 wrong 'expected an order n from 1 to 6, found 8' masses.yaml --bond joint --recipe general --order 8
@@ -278,9 +278,9 @@ wrong 'with 5 states the lead has a pole at Re = -611' masses.yaml --bond joint 
 wrong 'the smoother at f2 = 100 Hz has poles at Re = -444.284, left of -P = -400 rad/s' masses.yaml --bond joint --recipe general --pole 400
 wrong 'expected the pole region P above 0 [rad/s], found -5' masses.yaml --bond joint --recipe general --pole=-5
 wrong 'carries frequencies below 10 Hz only: expected a band f_w below that, found 12 Hz' masses.yaml --bond joint --recipe general --band 12
-wrong 'more than 6 steps h in an exchange interval Dt' masses.yaml --bond joint --recipe general --interval 0.005
+wrong 'more than 6 steps h per exchange interval Dt' masses.yaml --bond joint --recipe general --interval 0.005
 wrong 'write `scheme: jacobi`' masses.yaml --bond joint --set scheme=gauss-seidel --set exchange=stale
-wrong 'has a `method` of its own' plain.yaml --connection 'left.f -> right.f' --set 'connections[1].method=hold'
+wrong 'has its own `method`' plain.yaml --connection 'left.f -> right.f' --set 'connections[1].method=hold'
 wrong "unknown option '--bnd'" masses.yaml --bnd joint
 # a single call per exchange: what is advised is accepted
 sed 's/step: 0.001/step: 0.05/; s/exchange: 0.001/exchange: 0.05/' masses.yaml >once.yaml

@@ -237,7 +237,7 @@ run 2 twin chain.yaml --data column.csv
 says "column.csv: error: there is no column 'bench.tb'; did you mean 'bench.ta'? the columns are time, bench.ta, bench.t_bee, bench.q"
 sed '5s/^[^,]*,/1,/' good.csv >time.csv
 run 2 twin chain.yaml --data time.csv
-says 'time.csv:5: error: time 1 is not after 1 of the line before'
+says 'time.csv:5: error: time 1 is not greater than 1 of the line before'
 sed '7s/,[^,]*/,hot/' good.csv >text.csv
 run 2 twin chain.yaml --data text.csv
 says "text.csv:7: error: the cell of column 'bench.ta' is not a finite number"

@@ -104,7 +104,7 @@ static void test_bad_records(void** state) {
   static const struct {
     const char *data, *message;
   } cases[] = {
-      {"time,rig.t,rig.q\n0,1,2\n0,1,2\n", "time 0 is not after 0 of the line before"},
+      {"time,rig.t,rig.q\n0,1,2\n0,1,2\n", "time 0 is not greater than 0 of the line before"},
       {"time,rig.t,rig.q\n0,1,2\n,1,2\n", "the cell of column 'time' is empty"},
       {"time,rig.t,rig.q\n0,1,2\nnan,1,2\n", "the cell of column 'time' is not a finite number"},
       {"time,rig.t,rig.q\n0,1,2\n1,nan,2\n2,hot,2\n",

@@ -139,18 +139,18 @@ static void refuse(const yoke_synth_settings* s, const char* text) {
 
 static void test_refused(void** state) {
   (void)state;
-  REFUSE(delay = 0.05, "recipe general knows no delay, found one of 0.05 s: take recipe L");
+  REFUSE(delay = 0.05, "recipe general does not support a delay, found 0.05 s: use recipe L");
   REFUSE(is_transparent = true, "recipe general is not transparent");
   REFUSE(order = 0, "expected an order n from 1 to 6, found 0");
   REFUSE(order = 7, "expected an order n from 1 to 6, found 7");
   REFUSE(pole = 0, "expected the pole region P above 0 [rad/s], found 0");
   REFUSE(pole = (double)INFINITY, "expected the pole region P above 0 [rad/s], found inf");
   REFUSE(pole = 400, "the smoother at f2 = 100 Hz has poles at Re = -444.284, left of -P = -400");
-  REFUSE(smoother_hz = 120, "take f2 below 112.5");
+  REFUSE(smoother_hz = 120, "choose f2 below 112.5");
   REFUSE(band_hz = 10, "an exchange every 0.05 s carries frequencies below 10 Hz only");
   REFUSE(band_hz = (double)NAN, "expected the band f_w above 0 [Hz], found nan");
   const yoke_synth_settings few = yoke__synth_settings_default(YOKE_RECIPE_GENERAL, 0.005, 1e-3);
-  refuse(&few, "more than 6 steps h in an exchange interval Dt");
+  refuse(&few, "more than 6 steps h per exchange interval Dt");
 }
 
 int main(void) {

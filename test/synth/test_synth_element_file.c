@@ -149,7 +149,7 @@ static void test_general(void** state) {
   refuse_general("\"D\": 0", "\"D\": \"0\"", "expected 'D': a number");
   refuse_general("\"D\": 0", "\"D\": 1e-6", "the lead misses gain 1 at frequency 0 by 1e-06");
   refuse_general("\"A\": [\n    [-", "\"A\": [[9999", "only a stable element can run");
-  refuse_general("\"delay\": 0", "\"delay\": 0.05", "recipe general knows no delay");
+  refuse_general("\"delay\": 0", "\"delay\": 0.05", "recipe general does not support a delay");
   refuse_general("\"transparent\": false", "\"transparent\": true", "is not transparent");
   refuse_general("\"pole\": 500", "\"pole\": 400", "the smoother at f2 = 100 Hz has poles");
   refuse_general("\"pole\": 500", "\"pole\": 450", "expected all right of -P = -450 rad/s");
