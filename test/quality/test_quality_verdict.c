@@ -184,8 +184,8 @@ static void test_given_in_words(void** state) {
   yoke__ledger_explain_given("piston", "arm", 100, 102.4, 1000, text, sizeof text);
   assert_string_equal(text, "the energy through piston is right within 0.5 %");
   yoke__ledger_explain_given("piston", "arm", 0, 10, 0, text, sizeof text);
-  assert_string_equal(text,
-                      "about 20 J too little energy reached arm through piston, where none was transferred");
+  assert_string_equal(
+      text, "about 20 J too little energy reached arm through piston, where none was transferred");
   yoke__ledger_explain_given("piston", "arm", 5e12, 0, 2e12, text, sizeof text);
   assert_string_equal(text, "more than 1e12 J too much energy reached arm through piston, of more "
                             "than 1e12 J transferred");
@@ -218,11 +218,11 @@ static void test_without_mu(void** state) {
   static const struct {
     yoke_mu_origin origin;
     const char* reason;
-  } origins[] = {
-      {YOKE_MU_BOTH_FEEDTHROUGH, "both units have direct feedthrough"},
-      {YOKE_MU_IMPLICIT, "a unit has an implicit solver"},
-      {YOKE_MU_GAUSS_SEIDEL, "under Gauss-Seidel the residual compares samples of two different times"},
-      {YOKE_MU_ITERATIVE, "an iterated exchange leaves no residual"}};
+  } origins[] = {{YOKE_MU_BOTH_FEEDTHROUGH, "both units have direct feedthrough"},
+                 {YOKE_MU_IMPLICIT, "a unit has an implicit solver"},
+                 {YOKE_MU_GAUSS_SEIDEL,
+                  "under Gauss-Seidel the residual compares samples of two different times"},
+                 {YOKE_MU_ITERATIVE, "an iterated exchange leaves no residual"}};
   for (size_t i = 0; i < COUNT(origins); i++) {
     bench b = {0};
     yoke_ledger_bond* bond = bench_add(&b, "silent", 1, 1, 0.01);
