@@ -153,7 +153,7 @@ static void print_obstacles(const json_t* use) {
 static void print_step_use(const json_t* fmu, const json_t* i, bool is_model_exchange) {
   if (is_model_exchange) {
     print_pattern("solver", json_object_get(fmu, "experiment"),
-                  "cvode, or dopri5 where that was not built, with the tolerance "
+                  "dopri5, and cvode once the model proves to be stiff, with the tolerance "
                   "{tolerance@{tolerance} of its experiment}{tolerance!1e-6}"
                   " (fixed steps: rk4, euler, trapezoidal)");
   } else {

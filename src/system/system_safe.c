@@ -122,7 +122,7 @@ static void warn_of_solvers(const yoke_system* system, const yoke_sink* sink) {
     if (unit->unit.info->solver.method == YOKE_SOLVER_CVODE) {
       yoke__notify(
           sink, YOKE_WARNING,
-          "unit '%s' is integrated by cvode, whose work in a step is not bounded: in a run "
+          "unit '%s' may be integrated by cvode, whose work in a step is not bounded: in a run "
           "by the clock use 'solver: dopri5'",
           unit->name);
     }

@@ -78,21 +78,22 @@ static void test_rectifier(void** state) {
   print_message("rk4, a tenth of the step: off by %.2g %%\n", 100 * distance(&tenth, &fine));
   assert_true(distance(&tenth, &fine) > 0.1);
 
-  for (int is_cvode = 0; is_cvode < 2; is_cvode++) {
-    if (is_cvode && companion[0] == '\0') {
-      print_message("SUNDIALS is missing: no CVODE\n");
-      continue;
-    }
-    set_companion(is_cvode ? companion : NULL);
-    const char* name = is_cvode ? "cvode" : "dopri5";
+  // the default, with CVODE in reserve and without: not stiff enough to need it
+  for (int is_there = 0; is_there < 2 && (!is_there || companion[0] != '\0'); is_there++) {
+    set_companion(is_there ? companion : NULL);
     const rectified own = run_rectifier(2, (yoke_unit_file_settings){0});
-    const rectified named = run_rectifier(2, (yoke_unit_file_settings){.solver = name});
+    const rectified named = run_rectifier(2, (yoke_unit_file_settings){.solver = "dopri5"});
     const rectified third = run_rectifier(3, (yoke_unit_file_settings){0});
-    print_message("default, which is %s: off by %.2g %%\n", name, 100 * distance(&own, &fine));
+    print_message("default: off by %.2g %%\n", 100 * distance(&own, &fine));
     check_near(distance(&own, &fine), 0, 0.01);
     assert_true((own.flags & YOKE_STEP_EVENT_NEEDED) != 0);
     assert_memory_equal(&own, &named, sizeof own);
     assert_memory_equal(&own, &third, sizeof own);
+  }
+  if (companion[0] != '\0') {
+    const rectified named = run_rectifier(2, (yoke_unit_file_settings){.solver = "cvode"});
+    print_message("cvode: off by %.2g %%\n", 100 * distance(&named, &fine));
+    check_near(distance(&named, &fine), 0, 0.01);
   }
   set_companion(companion[0] == '\0' ? NULL : companion);
 }
@@ -107,9 +108,12 @@ static void swing(const toy* m, double dx[]) {
 
 static const toy_model oscillator = {.n_x = 2, .x0 = {0, 1}, .rhs = swing};
 
+static bool has_reserve;  // of the unit that was asked for last
+
 static fmu_solver_kind kind_of(yoke_unit_file_settings settings) {
   toy* m = toy_open(&oscillator, settings);
   const fmu_solver_kind kind = m->f.solver->kind;
+  has_reserve = kind == FMU_DOPRI5 && m->f.solver->cvode != NULL;
   // the parent of a unit in a process of its own says the same
   assert_int_equal(yoke__fmu_me_method(&settings, NULL),
                    yoke__fmu_me_method(&settings, m->f.solver));
@@ -126,12 +130,18 @@ static void test_choice(void** state) {
   assert_int_equal(kind_of((yoke_unit_file_settings){.solver_step = 0.1, .solver_tolerance = 1e-4}),
                    FMU_DOPRI5);
   assert_int_equal(kind_of((yoke_unit_file_settings){.solver = "dopri5"}), FMU_DOPRI5);
+  assert_false(has_reserve);
   if (companion[0] != '\0') {
     set_companion(companion);
-    assert_int_equal(kind_of((yoke_unit_file_settings){0}), FMU_CVODE);
-    assert_int_equal(kind_of((yoke_unit_file_settings){.solver_tolerance = 1e-4}), FMU_CVODE);
-    // by the clock the work of a step must be bounded, unless CVODE is asked for
+    assert_int_equal(kind_of((yoke_unit_file_settings){0}), FMU_DOPRI5);
+    assert_true(has_reserve);
+    assert_int_equal(kind_of((yoke_unit_file_settings){.solver_tolerance = 1e-4}), FMU_DOPRI5);
+    assert_true(has_reserve);
+    // by name it stays what it is; by the clock the work of a step must be bounded, unless CVODE is asked for
+    assert_int_equal(kind_of((yoke_unit_file_settings){.solver = "dopri5"}), FMU_DOPRI5);
+    assert_false(has_reserve);
     assert_int_equal(kind_of((yoke_unit_file_settings){.is_paced = true}), FMU_DOPRI5);
+    assert_false(has_reserve);
     assert_int_equal(kind_of((yoke_unit_file_settings){.is_paced = true, .solver = "cvode"}),
                      FMU_CVODE);
   }
@@ -145,7 +155,7 @@ static void test_broken_companion(void** state) {
   assert_int_equal(m->f.solver->kind, FMU_DOPRI5);
   YOKE_CATCH(said);
   yoke__fmu_log_report(&m->f.log, &said.sink);
-  check_contains(said.text, "integrated by 'dopri5' instead of the default");
+  check_contains(said.text, "a stiff model cannot be handed over to CVODE");
   check_contains(said.text, "/nowhere");
   toy_close(m);
   set_companion(companion[0] == '\0' ? NULL : companion);
@@ -209,6 +219,56 @@ static void test_stiff(void** state) {
   check_contains(result.message, "solver: cvode");
   check_contains(result.message, "trapezoidal");
   assert_true(m->n_derivatives < 7 * (2 * FMU_MAX_TRIALS + 40000));
+  toy_close(m);
+}
+
+// with CVODE in reserve the default hands such a model over and goes on, also after a state is restored
+static void test_stiff_is_handed_over(void** state) {
+  (void)state;
+  static const toy_model model = {.n_x = 1, .rhs = stiff};
+  if (companion[0] == '\0') {
+    print_message("skipped: SUNDIALS is missing\n");
+    skip();
+  }
+  set_companion(companion);
+  toy* m = toy_open(&model, (yoke_unit_file_settings){0});
+  unsigned char image[2 * sizeof(void*)] = {0};
+  check_ok(m->ops.save(&m->f, image, sizeof image));
+  double first = 0;
+  for (int i = 0; i < 2; i++) {
+    m->n_derivatives = 0;
+    toy_run(m, 0, 1, 3);
+    print_message("handed over at %.2g s: error %.2g, %lld evaluations\n", m->f.solver->t_stiff,
+                  m->now.x[0] - cos(3), (long long)m->n_derivatives);
+    assert_true(m->f.solver->now->is_stiff);
+    check_between(m->f.solver->t_stiff, 1e-5, 1e-3);
+    check_near(m->now.x[0], cos(3), 1e-4);
+    assert_true(m->n_derivatives < 4000);
+    assert_true(i == 0 || m->now.x[0] == first);
+    first = m->now.x[0];
+    check_ok(m->ops.restore(&m->f, image, sizeof image));
+    assert_false(m->f.solver->now->is_stiff);
+  }
+  toy_close(m);
+}
+
+// inputs that jump at every step: short steps of a model that is not stiff stay with dopri5, and their errors do not add up
+static void test_many_short_steps(void** state) {
+  (void)state;
+  toy* m = toy_open(&oscillator, (yoke_unit_file_settings){0});
+  double x[2] = {0, 1}, worst = 0;
+  for (int k = 0; k < 20000; k++) {
+    const double h = 1e-3, u[3] = {sin(0.001 * k), 0, 0}, a = x[0] - u[0], b = x[1];
+    check_ok(m->ops.set_inputs(&m->f, u, 3));
+    toy_step(m, h * k, h);
+    x[0] = u[0] + a * cos(h) + b * sin(h);
+    x[1] = b * cos(h) - a * sin(h);
+    worst = fmax(worst, fabs(m->now.x[0] - x[0]));
+  }
+  print_message("20000 steps: off by %.2g\n", worst);
+  assert_false(m->f.solver->now->is_stiff);
+  // a tolerance of 1e-6 per step would allow far more
+  check_near(worst, 0, 1e-9);
   toy_close(m);
 }
 
@@ -374,6 +434,8 @@ int main(void) {
       cmocka_unit_test(test_tolerance),
       cmocka_unit_test(test_short_steps_cost_little),
       cmocka_unit_test(test_stiff),
+      cmocka_unit_test(test_stiff_is_handed_over),
+      cmocka_unit_test(test_many_short_steps),
       cmocka_unit_test(test_fast),
       cmocka_unit_test(test_nan_names_the_state),
       cmocka_unit_test(test_explosion),

@@ -218,9 +218,8 @@ static yoke_status start(fmu* f, double tau) {
   return c->api->restart(c->solver, tau, s->x, &c->why.sink) < 0 ? fail(f) : YOKE_OK;
 }
 
-yoke_status yoke__fmu_me_run_cvode(fmu* f) {
+yoke_status yoke__fmu_me_run_cvode(fmu* f, double tau) {
   fmu_solver* s = f->solver;
-  double tau = 0;
   int64_t n_steps = 0;
   while (tau < s->h && !s->now->is_over) {
     double stop = s->h;

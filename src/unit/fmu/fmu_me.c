@@ -191,8 +191,9 @@ static yoke_status begin(fmu* f, double t, double h) {
   fmu_solver* s = f->solver;
   s->t_step = t;
   s->h = h;
-  s->n_events = s->n_trials = s->n_taken = 0;
+  s->n_events = s->n_trials = s->n_looked_at = 0;
   s->h_lambda_sum = 0;
+  s->is_at_bound = false;
   s->failure = YOKE_OK;
   s->has_slope = false;  // inputs may have jumped
   YOKE_TRY(yoke__fmu_me_plan(f, h));
@@ -235,7 +236,8 @@ static yoke_status advance(fmu* f, double t, double h) {
     return yoke__fmu_me_fail(f, YOKE_UNIT_FAILED, "the FMU asked to end the simulation before");
   }
   YOKE_TRY(begin(f, t, h));
-  YOKE_TRY(s->cvode != NULL ? yoke__fmu_me_run_cvode(f) : yoke__fmu_me_run_own(f));
+  const bool is_cvode = s->cvode != NULL && (s->kind == FMU_CVODE || s->now->is_stiff);
+  YOKE_TRY(is_cvode ? yoke__fmu_me_run_cvode(f, 0) : yoke__fmu_me_run_own(f));
   end(f);
   return YOKE_OK;
 }

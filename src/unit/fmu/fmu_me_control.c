@@ -11,9 +11,10 @@
 #include "base/base_check.h"
 #include "unit/fmu/fmu_solver.h"
 
-// Mean h lambda above which it is stability that limits the steps: control makes them vary below the bound, and motions that
-// are followed with some accuracy have less than 1.
+// Mean h lambda of some steps above which it is stability that limits them: control makes them vary below the bound, and
+// motions that are followed with some accuracy have less than 1.
 #define STIFF 2.5
+enum { N_LOOKED_AT = 30 };
 
 // sum of (v_i / size of x_i)^2
 static double measure(const fmu_solver* s, const double v[]) {
@@ -34,7 +35,7 @@ static double guess_length(const fmu_solver* s) {
 
 static yoke_status give_up(fmu* f, double tau, double length) {
   const fmu_solver* s = f->solver;
-  const bool is_stiff = s->h_lambda_sum > STIFF * (double)s->n_taken;
+  const bool is_stiff = s->is_at_bound;
   char why[160] = "";
   if (is_stiff) {
     snprintf(why, sizeof why, "the model is stiff (its fastest motion takes about %.2g s)",
@@ -107,8 +108,12 @@ yoke_status yoke__fmu_me_integrate_within(fmu* f, double tau, double* length) {
   const double next = trial * (is_refused ? fmin(1, yoke__ode_step_factor(error_size))
                                           : yoke__ode_step_factor(error_size));
   s->now->wanted = is_refused || trial >= s->now->wanted ? next : fmax(next, s->now->wanted);
-  s->n_taken++;
   s->h_lambda_sum += s->pair.h_lambda;
+  if (++s->n_looked_at == N_LOOKED_AT) {
+    s->is_at_bound = s->h_lambda_sum > STIFF * N_LOOKED_AT;
+    s->h_lambda_sum = 0;
+    s->n_looked_at = 0;
+  }
   *length = trial;
   return YOKE_OK;
 }

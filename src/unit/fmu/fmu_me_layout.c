@@ -128,7 +128,8 @@ static bool is_fixed(const yoke_unit_file_settings* settings) {
   return settings->solver_step > 0 && settings->solver_tolerance <= 0;
 }
 
-// CVODE where it was built; without it, and where the work of a step must be bounded, the pair of Dormand and Prince.
+// The pair of Dormand and Prince, which inputs that change at every step do not disturb, with CVODE in reserve for a model that
+// proves to be stiff: where it was built, and where the work of a step need not be bounded.
 static yoke_status choose_default(fmu* f) {
   fmu_solver* s = f->solver;
   s->kind = FMU_DOPRI5;
@@ -138,13 +139,12 @@ static yoke_status choose_default(fmu* f) {
   YOKE_CATCH(why);
   bool is_absent = false;
   const yoke_status status = yoke__fmu_cvode_load(f, &is_absent, &why.sink);
-  if (status >= 0) {
-    s->kind = FMU_CVODE;
-  } else if (yoke__status_is_shortage(status)) {
+  if (yoke__status_is_shortage(status)) {
     return status;
-  } else if (!is_absent) {
+  }
+  if (status < 0 && !is_absent) {
     char line[sizeof why.text + 80];
-    snprintf(line, sizeof line, "integrated by 'dopri5' instead of the default: %s", why.text);
+    snprintf(line, sizeof line, "a stiff model cannot be handed over to CVODE: %s", why.text);
     yoke__fmu_log_add(&f->log, YOKE_WARNING, NULL, line);
     f->log.last[0] = '\0';  // not the binary's words
   }
@@ -188,7 +188,7 @@ yoke_solver_method yoke__fmu_me_method(const yoke_unit_file_settings* settings,
                                        const fmu_solver* s) {
   static const yoke_solver_method fixed[] = YOKE_ODE_SOLVERS;
   if (s != NULL) {
-    return s->kind == FMU_CVODE    ? YOKE_SOLVER_CVODE
+    return s->cvode != NULL        ? YOKE_SOLVER_CVODE
            : s->kind == FMU_DOPRI5 ? YOKE_SOLVER_DOPRI5
                                    : fixed[s->method];
   }

@@ -253,11 +253,21 @@ static yoke_status advance(fmu* f, double tau, double* stop, bool* is_crossed) {
 // ---------------------------------------------------------------------------------------------------------
 // the step
 
-// from *tau to target, through all events in between
+// A stiff model is better off with the solver in reserve.
+static void hand_over(fmu* f, double tau) {
+  fmu_solver* s = f->solver;
+  s->now->is_stiff = s->cvode != NULL && s->is_at_bound;
+  if (s->now->is_stiff) {
+    s->t_stiff = s->t_step + tau;
+    yoke__fmu_cvode_forget(f);
+  }
+}
+
+// From *tau to target, through all events in between, or to where another solver takes over.
 static yoke_status run_to(fmu* f, double* tau, double target) {
   fmu_solver* s = f->solver;
   fmu_solver_state* now = s->now;
-  while (*tau < target && !now->is_over) {
+  while (*tau < target && !now->is_over && !now->is_stiff) {
     double stop = target;
     bool is_due = yoke__fmu_me_find_stop(s, *tau, target, &stop);
     const double first = 16 * s->tolerance_s;  // see the top of this file
@@ -278,6 +288,7 @@ static yoke_status run_to(fmu* f, double* tau, double target) {
       YOKE_TRY(yoke__fmu_me_event(f, is_due ? fmax(now->t_now, now->t_next) : now->t_now));
       now->is_restarting = is_crossed;
     }
+    hand_over(f, *tau);
   }
   return YOKE_OK;
 }
@@ -331,8 +342,8 @@ yoke_status yoke__fmu_me_run_own(fmu* f) {
   fmu_solver* s = f->solver;
   double tau = 0;
   const double n = (double)s->n_internal;
-  for (int64_t k = 1; k <= s->n_internal && !s->now->is_over; k++) {
+  for (int64_t k = 1; k <= s->n_internal && !s->now->is_over && !s->now->is_stiff; k++) {
     YOKE_TRY(run_to(f, &tau, k == s->n_internal ? s->h : s->h * ((double)k / n)));
   }
-  return YOKE_OK;
+  return s->now->is_stiff && !s->now->is_over ? yoke__fmu_me_run_cvode(f, tau) : YOKE_OK;
 }

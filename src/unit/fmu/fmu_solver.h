@@ -34,6 +34,7 @@ typedef struct fmu_solver_state {
   double t_next;  // of the next time event, if there is one
   double wanted;  // dopri5: length of the next internal step [s]; 0: nothing is known yet
   bool has_next;
+  bool is_stiff;       // dopri5 found the model stiff and handed over to CVODE
   bool is_over;        // the FMU asked to end the simulation
   bool is_restarting;  // a state event was just handled
   bool has_slopes;     // derivatives of the inputs are given
@@ -81,11 +82,13 @@ typedef struct fmu_solver {
   yoke_ode_corrector corrector;
 
   // dopri5
-  yoke_ode_pair_step pair;    // slope_end and error: n_x each
-  double* slope;              // n_x: at the start of the internal step
-  bool has_slope;             // it is known
-  int64_t n_trials, n_taken;  // in the step at hand: all, and those within the tolerance
-  double h_lambda_sum;        // of the latter
+  yoke_ode_pair_step pair;  // slope_end and error: n_x each
+  double* slope;            // n_x: at the start of the internal step
+  bool has_slope;           // it is known
+  int64_t n_trials;         // in the step at hand
+  int64_t n_looked_at;      // steps within the tolerance since h lambda was last judged
+  double h_lambda_sum;      // of these
+  bool is_at_bound;         // of stability, as judged last
 
   // the step at hand
   double t_step, h;
@@ -98,7 +101,10 @@ typedef struct fmu_solver {
   int64_t n_internal;
   double longest;  // internal step that the tolerance may choose [s]
 
-  struct fmu_cvode* cvode;  // NULL: another solver
+  struct fmu_cvode*
+      cvode;       // of FMU_CVODE; of FMU_DOPRI5 what it hands a stiff model over to, or NULL
+  double t_stiff;  // where it did [s]
+  bool is_stiff_told;
 } fmu_solver;
 
 // --- fmu_me_layout.c: solver and sizes from the settings, the description and the instance.
@@ -151,7 +157,8 @@ bool yoke__fmu_cvode_is_there(void);
 yoke_status yoke__fmu_cvode_load(fmu* f, bool* is_absent, const yoke_sink* sink);
 yoke_status yoke__fmu_cvode_open(fmu* f, const yoke_sink* sink);
 void yoke__fmu_cvode_close(fmu* f);
-yoke_status yoke__fmu_me_run_cvode(fmu* f);
+// From tau to the end of the step.
+yoke_status yoke__fmu_me_run_cvode(fmu* f, double tau);
 // The past of the solution does not continue: inputs jumped, a state was restored.
 void yoke__fmu_cvode_forget(fmu* f);
 

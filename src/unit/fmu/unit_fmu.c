@@ -574,6 +574,11 @@ static void report(void* self, const yoke_sink* sink) {
                  "its own clock is off by %.3g s at t = %.12g s: it adds up the steps by itself",
                  f->drift, f->drift_at);
   }
+  if (f->solver != NULL && f->solver->now->is_stiff && !f->solver->is_stiff_told) {
+    f->solver->is_stiff_told = true;
+    yoke__notify(sink, YOKE_NOTE, "the model is stiff: integrated by cvode from t = %.6g s on",
+                 f->solver->t_stiff);
+  }
   if (f->n_cut > 0) {
     yoke__notify(sink, YOKE_WARNING, "%lld text values were longer than %d bytes and are cut",
                  (long long)f->n_cut, FMU_TEXT_SIZE - 1);

@@ -90,7 +90,7 @@ static void set_tolerances(companion* c) {
 static _Thread_local jmp_buf* escape;
 
 static N_Vector clone_or_leave(N_Vector from) {
-  const N_Vector vector = N_VClone_Serial(from);
+  N_Vector vector = N_VClone_Serial(from);
   if (vector == NULL && escape != NULL) {
     longjmp(*escape, 1);
   }
