@@ -225,12 +225,11 @@ typedef struct yoke_value_place {
 
 // The values beside the real inputs and outputs that one step takes and gives (advance_values).
 typedef struct yoke_step_values {
-  const yoke_value_place*
-      inputs;  // the new values lie at `given`, those that the unit has at `known`
+  const yoke_value_place* inputs;  // behind given the new values, behind known the old ones
   size_t n_inputs;
   const unsigned char* given;
   unsigned char* known;
-  const yoke_value_place* outputs;  // as for get_values
+  const yoke_value_place* outputs;  // behind to, as for get_values
   size_t n_outputs;
   unsigned char* to;
   size_t refused;  // the input that was refused; the caller presets (size_t)-1
