@@ -1,5 +1,6 @@
-// Two reals, an integer, a boolean and a text of the last step's inputs, in functions with the smallest bodies, and as many
-// outputs that tests leave unconnected. It counts what is asked of it: calls that get or set, values, texts copied.
+// Two reals, an integer, a boolean and a text of the last step's inputs, and as many outputs that tests leave unconnected. Its
+// functions do what every FMU has to: they look whether they may be called now, and whether they know each reference. It counts
+// what is asked of it: calls that get or set, values, texts copied.
 // References: inputs 1 to 5, outputs 11 to 15, spare outputs 21 to 25, counters 31 to 34, parameter 41.
 #include "skeleton.h"
 
@@ -49,11 +50,20 @@ static void copy_text(values* v, char to[64], const char* from) {
   v->counters[TEXTS]++;
 }
 
-static values* count(fmu* m, const uint32_t references[], size_t n) {
+// NULL: not now, or not these
+static values* count(fmu* m, const uint32_t references[], size_t n, const char* function) {
   values* v = m->values;
+  if (!fmu_is_in(m, INSTANTIATED | INITIALISATION | STEP | TERMINATED, function)) {
+    return NULL;
+  }
   v->counters[CALLS]++;
   v->counters[VALUES] += (int32_t)n;
   for (size_t i = 0; i < n; i++) {
+    if (references[i] > 41 || references[i] % 10 > 5) {
+      fmu_log(m, FMU_ERROR, "logStatusError", "%s: no variable has the reference %u", function,
+              (unsigned)references[i]);
+      return NULL;
+    }
     v->counters[SPARE] += references[i] > 20 && references[i] < 30;
   }
   return v;
@@ -100,6 +110,7 @@ static const char* show_text(values* v, uint32_t reference) {
 #define SIZE
 #define STATUS      fmi2Status
 #define IS_OK       fmi2OK
+#define IS_ERROR    fmi2Error
 #define TEXT_TYPE   fmi2String
 #define GET_REAL    fmi2GetReal
 #define SET_REAL    fmi2SetReal
@@ -123,6 +134,7 @@ STRONG fmi2DoStepTYPE fmi2DoStep;
 #define SIZE        , size_t n_numbers __attribute__((unused))
 #define STATUS      fmi3Status
 #define IS_OK       fmi3OK
+#define IS_ERROR    fmi3Error
 #define TEXT_TYPE   fmi3String
 #define GET_REAL    fmi3GetFloat64
 #define SET_REAL    fmi3SetFloat64
@@ -144,12 +156,11 @@ STRONG fmi3DoStepTYPE fmi3DoStep;
 // function, type of its values, what one value is, and which way it goes
 #define ACCESS(function, type, body)                                                               \
   STATUS function(INSTANCE, REFERENCES, type numbers[] SIZE) {                                     \
-    values* v = count(c, references, n);                                                           \
-    (void)v;                                                                                       \
-    for (size_t i = 0; i < n; i++) {                                                               \
+    values* v = count(c, references, n, #function);                                                \
+    for (size_t i = 0; v != NULL && i < n; i++) {                                                  \
       body;                                                                                        \
     }                                                                                              \
-    return IS_OK;                                                                                  \
+    return v == NULL ? IS_ERROR : IS_OK;                                                           \
   }
 ACCESS(GET_REAL, double, numbers[i] = *real_at(c, references[i]))
 ACCESS(SET_REAL, const double, *real_at(c, references[i]) = numbers[i])
@@ -163,6 +174,9 @@ ACCESS(CALL(SetString), const TEXT_TYPE, copy_text(v, v->texts[0], numbers[i]))
 #if FMI_VERSION == 2
 fmi2Status fmi2DoStep(fmi2Component c, fmi2Real time, fmi2Real h, fmi2Boolean is_final) {
   (void)is_final;
+  if (!fmu_is_in(c, STEP, "fmi2DoStep")) {
+    return fmi2Error;
+  }
   advance(c, time, h);
   return fmi2OK;
 }
@@ -171,6 +185,9 @@ fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 time, fmi3Float64 h, fmi3Boole
                       fmi3Boolean* is_event_handling_needed, fmi3Boolean* is_end_wanted,
                       fmi3Boolean* is_early_return, fmi3Float64* last_successful_time) {
   (void)is_final;
+  if (!fmu_is_in(c, STEP, "fmi3DoStep")) {
+    return fmi3Error;
+  }
   advance(c, time, h);
   *is_event_handling_needed = *is_end_wanted = *is_early_return = fmi3False;
   *last_successful_time = time + h;
