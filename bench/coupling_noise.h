@@ -28,7 +28,7 @@ typedef struct coupling_noisy {
 // One system runs at a time.
 static coupling_noisy coupling_noises[COUPLING_NOISY];
 
-// Instants are told apart by millionths of an exchange interval, whatever calls it is divided into.
+// Instants are distinguished by millionths of an exchange interval, whatever calls it is divided into.
 static inline double coupling_noise_at(size_t unit, size_t output, double t) {
   const coupling_noisy* c = &coupling_noises[unit];
   if (c->deviations[output] == 0) {

@@ -71,7 +71,7 @@ typedef struct yoke_coupling_unit {
   const char* const* input_names;       // n_signals, then n_exogenous; NULL: not known
   const bool*
       is_direct;  // of each input in the same order: an output follows it at once; NULL: not known
-  bool has_linear;                // its linear model is told (YOKE_WANTS_LINEAR)
+  bool has_linear;                // its linear model is given (YOKE_WANTS_LINEAR)
   size_t n_states, first_linear;  // where it stands, see below
 } yoke_coupling_unit;
 
@@ -155,7 +155,7 @@ enum {
   // call, with `input` at the end of the call. So `input` is asked more than once for an instant, and answers the same number.
   // `send` brings values as they were evaluated, that of an exchange point just before its observe.
   YOKE_COUPLING_FRESH = 1u << 6,
-  // Delays its signals itself: it gets them undelayed and is told `delays`.
+  // Delays its signals itself: it gets them undelayed, with `delays`.
   YOKE_COUPLING_DELAYS = 1u << 7,
   // Bridges missing and late samples itself: it is told `ages`, and no sample is made up for it (`on_loss: extrapolate`). One that
   // is missing is announced by reset, as to every method.
@@ -255,7 +255,7 @@ typedef struct yoke_coupling_ops {
   // Methods that choose while running: what has served a signal so far, at most n entries. Returns how many there are (optional).
   size_t (*served)(const void* self, size_t signal, yoke_coupling_service services[], size_t n);
 
-  // Asked when a signal of a loop grows a hundredfold: is it foretold so badly that its extrapolation may be the cause? If so, all
+  // Asked when a signal of a loop grows a hundredfold: is it predicted so badly that its extrapolation may be the cause? If so, all
   // signals of the loop that such methods serve are reset by YOKE_RESET_GROWTH (optional).
   bool (*is_failing)(const void* self, size_t signal);
 

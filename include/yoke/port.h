@@ -55,7 +55,7 @@ typedef struct yoke_serve_settings {
 } yoke_serve_settings;
 
 // Plays the unit of a system file at the other end of its port, run after run, until progress says no. YOKE_OK then; YOKE_BAD_INPUT or
-// YOKE_IO if it cannot begin. Runs that fail are told to the peer and to the sink of `load`; serving goes on.
+// YOKE_IO if it cannot begin. Runs that fail are reported to the peer and to the sink of `load`; serving goes on.
 YOKE_API yoke_status yoke_port_serve(const char* path, const yoke_load_settings* load,
                                      const yoke_serve_settings* settings);
 

@@ -83,7 +83,7 @@ void yoke__api_explain_heat(const yoke_simulation* simulation, size_t i,
                             yoke_ledger_result* result);
 // "trust" of the summary.
 void yoke__api_json_trust(const yoke_trust* trust, yoke_json* json);
-// The message as it is told: the one unit of a netlist on its own has no name of its own.
+// The message as it is printed: the one unit of a netlist on its own has no name of its own.
 yoke_message yoke__api_reword(const yoke_simulation* simulation, const yoke_message* message);
 
 // Runs that follow the clock (api_pace.c). The factor that a run is asked for; 0: it does not follow the clock.

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 // Index of each base dimension in `exponents`. An angle is a pure number, but it is counted, so
-// that rad/s and 1/s can be told apart.
+// that rad/s and 1/s can be distinguished.
 enum {
   YOKE_DIM_KG,
   YOKE_DIM_M,

@@ -1,4 +1,4 @@
-// Names to indices: an open-addressing hash table of fixed size, laid into an arena.
+// Names to indices: an open-addressing hash table of fixed size, allocated in an arena.
 #ifndef YOKE_BASE_MAP_H
 #define YOKE_BASE_MAP_H
 

@@ -373,7 +373,7 @@ typedef struct rounding {
   bool is_up, is_unsure;
 } rounding;
 
-// w > 0, p inside the table. Never unsure for the powers that are exact.
+// w > 0, p inside the table. Never uncertain for the powers that are exact.
 static rounding round_product(uint64_t w, int p) {
   // leading bit to the top, by halves
   int shift = 0;

@@ -258,7 +258,7 @@ yoke_status yoke__process_fork(int (*run)(const void* argument), const void* arg
 static void reap(yoke_process* process) {
   kill(-process->pid, SIGKILL);
   if (process->mark[0] != '\0') {
-    // once it has ended its children are somebody else's: who removes its files is told from the others by the mark alone
+    // once it has ended its children have another parent: only the mark shows which of them removes its files
     siginfo_t info;
     while (waitid(P_PID, (id_t)process->pid, &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
     }

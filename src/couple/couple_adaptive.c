@@ -1,21 +1,21 @@
-// Delay compensation: each signal is foretold over the delay of its connection by a model that is learnt while it runs.
+// Delay compensation: each signal is predicted over the delay of its connection by a model that is learnt while it runs.
 //
-// One machine holds both ends of the method. It foretells what it sends, and what it receives:
+// One machine holds both ends of the method. It predicts what it sends, and what it receives:
 //
 //    this machine                       delay nd                       the other one
 //    v ---- end: sender ------- v^_{k+nd|k} ------------------------->  gets v^_k
 //                                                                          |
 //    gets F^_k <--- end: receiver ----------------- F_{k-nd} <-----------  F
 //
-//   sender    at exchange k: v_k is learnt with the regressor up to k - 1, iterated nd steps, less what the displacement went
-//             astray, and put on its way; the other side holds it from k + nd on (`interpolate: yes`: a line)
+//   sender    at exchange k: v_k is learnt with the regressor up to k - 1, iterated nd steps, corrected by the error of the
+//             displacement, and sent; the other side holds it from k + nd on (`interpolate: yes`: a line)
 //   receiver  at exchange k: F_{k-nd} arrives and is learnt with the regressor up to k - nd - 1, iterated nd steps with the
 //             regressor up to k, which this side knows, and once more: in between a line
 //
 // The contract needs nothing beyond that: with YOKE_COUPLING_DELAYS signals come undelayed and their way is here, `observe` is
 // where a sample enters it and where one leaves it, `input` is asked at the receiving unit. With exchange: fresh what leaves is
 // taken at the first call of an exchange, what enters when it is due; the regressor and the displacement are outputs that are
-// looked at. Missing and late samples are told by YOKE_COUPLING_AGES.
+// looked at. Missing and late samples are known by YOKE_COUPLING_AGES.
 // The arithmetic is in couple_adaptive_signal.c. Source: W. Chen, licentiate thesis, Chalmers 2019, paper IV. Page:
 // docs/couple_adaptive.md.
 #include "couple/couple_adaptive.h"
@@ -240,7 +240,7 @@ static void adaptive_reset(void* memory, yoke_coupling_reset reason, const bool 
   }
 }
 
-// ---- what is told of it
+// ---- figures of a run
 
 // Root of the mean squared error of n predictions over the range of the samples.
 static double share(const yoke_adaptive* way, double sum) {

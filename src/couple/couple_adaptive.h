@@ -1,4 +1,4 @@
-// Coupling method `adaptive`: signals foretold over their delay by models learnt on the way (docs/couple_adaptive.md).
+// Coupling method `adaptive`: signals predicted over their delay by models learnt on the way (docs/couple_adaptive.md).
 #ifndef YOKE_COUPLE_ADAPTIVE_H
 #define YOKE_COUPLE_ADAPTIVE_H
 

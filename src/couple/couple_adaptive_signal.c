@@ -1,4 +1,4 @@
-// One signal that is foretold over its delay.
+// One signal that is predicted over its delay.
 //
 // The model is learnt from the newest sample j with the regressor at j - 1 and j - 2, and iterated to the exchange at which the
 // number is used: i = k - j steps at the receiving end, k + nd - j at the sending one. Inputs beyond the present are held.
@@ -9,7 +9,7 @@
 // What is sent at exchange k is in D nd + 1 exchanges later: D_{m+1} = D_m - kappa D_{m-nd}, which is stable up to kappa =
 // 2 sin(pi / (4 nd + 2)) (0.62 at nd = 2, 0.15 at nd = 10). Half of that is the most that is used: the usual gain margin.
 //
-//   w: from 0 to 1 in FADE exchanges, and back where the model foretells worse than a held sample
+//   w: from 0 to 1 in FADE exchanges, and back where the model predicts worse than a held sample
 //
 // A sample that is missing, late or doubled is no newer j: the model is iterated further. A gap before a new sample is filled by
 // the model, and nothing is learnt from it. In the second half of BRIDGE exchanges w goes back to 0: then the last sample is held.
@@ -25,7 +25,7 @@
 #include "couple/couple_pieces.h"
 
 #define PI     3.14159265358979323846
-#define BRIDGE 20  // exchanges: an oscillation that is foretold longer is a guess
+#define BRIDGE 20  // exchanges: an oscillation that is predicted longer is a guess
 #define FADE                                                                                       \
   10  // exchanges in which the model takes over: no jump larger than a tenth of what it changes
 #define WARM_UP 20    // exchanges at the start in which it only learns

@@ -1,4 +1,4 @@
-// One signal of method `adaptive`: learnt, foretold, on its way, interpolated. Which end does what is in couple_adaptive.c.
+// One signal of method `adaptive`: learnt, predicted, on its way, interpolated. Which end does what is in couple_adaptive.c.
 #ifndef YOKE_COUPLE_ADAPTIVE_SIGNAL_H
 #define YOKE_COUPLE_ADAPTIVE_SIGNAL_H
 
@@ -10,7 +10,7 @@
 
 typedef struct yoke_adaptive_setup {
   yoke_arx_setup arx;
-  bool is_sender;  // foretold before its way, else behind it
+  bool is_sender;  // predicted before its way, else behind it
   bool is_line;    // moves between exchanges, else held
   bool has_displacement;
   double correction;  // kappa

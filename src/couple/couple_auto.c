@@ -1,12 +1,12 @@
 // The method of signals that name none: a polynomial whose order is chosen while running, per signal.
 //
-// At every exchange the value that each order foretold for it is compared with the one that came,
+// At every exchange the value that each order predicted for it is compared with the one that came,
 //
-//   E_c = 0.8 E_c + 0.2 (y - foretold by order c)^2        c = 0, 1, 2
+//   E_c = 0.8 E_c + 0.2 (y - predicted by order c)^2        c = 0, 1, 2
 //
 // The highest order that is off by less than 0.3 of the signal's own spread serves, E_c <= 0.09 V: choosing the least E there
 // would answer to noise. If none is, the signal swings from exchange to exchange, as a loop does that the coupling makes
-// unstable, and the order with the least E serves: there the higher orders foretell worst, so that holding takes over by
+// unstable, and the order with the least E serves: there the higher orders predict worst, so that holding takes over by
 // itself. V is the variance over the last 500 exchanges. Orders that have not been compared yet (start, reset) are trusted:
 // what is held there leaves an error that a weakly damped system never forgets.
 //
@@ -82,9 +82,9 @@ static inline int highest(const automatic* self, const auto_signal* s, size_t i)
   return s->p.n_samples > allowed ? allowed : (int)s->p.n_samples - 1;
 }
 
-// What the orders foretold for now, against what came. n: how many of them could.
+// What the orders predicted for now, against what came. n: how many of them could.
 static void compare(auto_signal* s, int n, double y) {
-  // order c foretells u + d1 + .. + d_c (s = 1)
+  // order c predicts u + d1 + .. + d_c (s = 1)
   double foretold = s->p.u;
   const double steps[N_ORDERS] = {0, s->p.d1, s->p.d2};
   for (int c = 0; c < n && c < N_ORDERS; c++) {
@@ -130,7 +130,7 @@ static void auto_observe(void* memory, const yoke_coupling_moment* now, const do
   automatic* self = memory;
   auto_signal* s = signals_of(self);
   for (size_t i = 0; i < self->n_signals; i++, s++) {
-    // orders 0 .. highest had enough samples to foretell this one
+    // orders 0 .. highest had enough samples to predict this one
     const int n_compared = highest(self, s, i) + 1;
     compare(s, n_compared, y[i]);
     spread(s, y[i]);
@@ -197,7 +197,7 @@ static void auto_reset(void* memory, yoke_coupling_reset reason, const bool is_a
   }
 }
 
-// A loop that grows while its signals are foretold well does so by itself: holding them would only add an error. One that grows
+// A loop that grows while its signals are predicted well does so by itself: holding them would only add an error. One that grows
 // while it is held is held already.
 static bool auto_is_failing(const void* memory, size_t signal) {
   const auto_signal* s = signals_of(yoke__image_memory(memory)) + signal;

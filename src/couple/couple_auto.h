@@ -1,4 +1,4 @@
-// What serves a signal that names no method: extrapolation of the order that has lately told it best.
+// What serves a signal that names no method: extrapolation of the order that has lately predicted it best.
 #ifndef YOKE_COUPLE_AUTO_H
 #define YOKE_COUPLE_AUTO_H
 

@@ -25,7 +25,7 @@ enum { RECIPE, N_PARAMETERS };
 enum { ELEMENT, N_FILES };
 
 #define N_DIFFERENCE 4
-#define NOISY        0.1                // of the spread: from here on amplified noise is told
+#define NOISY        0.1                // of the spread: from here on amplified noise is reported
 #define LEAST_SENDS  100                // before that
 #define SQRT_70      8.366600265340756  // of the squared binomial coefficients of the fourth difference
 #define MEAN_NORMAL  0.7978845608028654  // of |x|, x normal with deviation 1
@@ -62,7 +62,7 @@ typedef struct hinf_signal {
   int64_t at;   // steps that the smoother has taken
   size_t underway;
   bool is_restarting, is_taking_over;
-  // what is told of it
+  // figures of the run
   double peak_sent, mean, variance, past[N_DIFFERENCE], sum;
   int64_t n_sent, n_samples, n_beyond;  // samples, and those that the receiver does not take
 } hinf_signal;
@@ -301,7 +301,7 @@ static void hinf_observe(void* memory, const yoke_coupling_moment* now, const do
   }
 }
 
-// What a noisy signal does to the lead is told at the end.
+// What the lead makes of noise is reported at the end.
 static inline void watch(hinf_signal* s, double y) {
   double d = y;
 
@@ -353,7 +353,7 @@ static void hinf_reset(void* memory, yoke_coupling_reset reason, const bool is_a
   }
 }
 
-// ---- what is told of it
+// ---- figures of a run
 
 // The deviation of the noise of a signal.
 static double noise_of(const hinf_signal* s) {

@@ -293,7 +293,7 @@ static void take_sample(mpsm* self, const double y[], const double exogenous[]) 
   self->has_past = true;
 }
 
-// What the prediction is told.
+// What the prediction needs to know.
 static yoke_mpsm_sample sample_of(const mpsm* self, const double outputs[]) {
   return (yoke_mpsm_sample){.y = outputs,
                             .u = self->u,

@@ -13,7 +13,7 @@
 // Alarm: growth of at least log(growth) in n_grow windows in a row, and then rise >= log(rise) and
 // against >= log(against_hold); or, at one exchange point, |eps| above normal by log(jump). A pulse
 // from outside makes one window of growth; growth below the normal level is no harm; a model that
-// is good stays below what holding misses even if the motion swells. The rule runs on windows of W
+// is good stays below what holding misses even if the motion grows. The rule runs on windows of W
 // and of 8 W, for fast and for slow growth.
 //
 // Two things the error cannot show. Units that swing in one mode fit any model that fits this mode:
@@ -112,7 +112,7 @@ static double mean_log_ratio(size_t s, const double a[], double share, const dou
   return n > 0 ? 0.5 * sum / (double)n : (double)-INFINITY;
 }
 
-// Ends a long window for the moves of the signals. True if they swell.
+// Ends a long window for the moves of the signals. True if they grow.
 static bool end_moves(yoke_mpsm_guard* guard, const yoke_mpsm_guard_rules* rules,
                       const double moves[]) {
   const size_t s = guard->s;

@@ -121,7 +121,7 @@ yoke_status yoke__mpsm_models_renew(yoke_mpsm_models* models, yoke_mpsm* cluster
 // Call it after renew. True once provided models have failed too often in a row: from now on they are learnt.
 bool yoke__mpsm_models_give_up(yoke_mpsm_models* models);
 
-// What was learnt led astray: least squares forget how sure they are. A factor stays: it would take long to fill it again.
+// What was learnt was wrong: least squares forget how sure they are. A factor stays: it would take long to fill it again.
 void yoke__mpsm_models_relearn(yoke_mpsm_models* models);
 // The sample before the next one does not fit to it.
 void yoke__mpsm_models_forget(yoke_mpsm_models* models);

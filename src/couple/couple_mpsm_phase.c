@@ -25,7 +25,7 @@ double yoke__mpsm_switch(double share) {
 
 // Why the model may not be used now.
 static yoke_mpsm_reason refuse(const yoke_mpsm_rules* rules, const yoke_mpsm_evidence* now) {
-  // the first reason that applies is told
+  // the first reason that applies is reported
   if (!now->has_model) {
     return YOKE_MPSM_NO_MODEL;
   }

@@ -91,7 +91,7 @@ typedef struct yoke_mpsm_unit {
   double* reach_inverse;          // m x n: its pseudo inverse
 } yoke_mpsm_unit;
 
-// Everything of a cluster; laid into the caller's block by prepare. Others read only.
+// Everything of a cluster; laid out in the caller's block by prepare. Others read only.
 typedef struct yoke_mpsm {
   yoke_mpsm_options options;
   size_t n_units, p, s, n_samples;

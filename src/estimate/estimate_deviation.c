@@ -273,7 +273,7 @@ static expected expect(const yoke_deviation* f, const yoke_deviation_point* poin
     // y - y_0 = C d + r b + (c/2) b^2, its mean over b ~ N(b, P): (c/2) (b^2 + P)
     const double r = point->live[output * m + j], b = f->q[at], P = f->P[at * f->n + at];
     const double c = point->curve == NULL ? 0.0 : point->curve[output * m + j];
-    // beyond the offsets a parabola would lead astray: a line goes on from there
+    // beyond the offsets a parabola would be wrong: a line goes on from there
     const double most = 2.0 * f->check_offset[j], near = fmin(fmax(b, -most), most);
     const double spread = fmin(P, most * most);
     H[at] = r + c * near;

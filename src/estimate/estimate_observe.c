@@ -428,7 +428,7 @@ static yoke_status test_constants(const scene* s, yoke_observation* o) {
   double* singular = yoke__arena_array(s->arena, n, sizeof *singular);
   YOKE_TRY(yoke__arena_status(s->arena));
 
-  // [Fc D; H] has full rank if the constants can be told apart at rest
+  // [Fc D; H] has full rank if the constants can be distinguished at rest
   for (size_t i = 0; i < rows; i++) {
     const double* from = i < p ? f->model.Fc + i * p : s->H + (i - p) * s->n;
     double* row = A + i * n;

@@ -27,7 +27,7 @@ typedef struct yoke_observation {
   const double* directions;  // n x n, row k belongs to singular[k]: scaled entries, of length 1
   const bool* is_seen;       // n: it is in no direction that counts as zero
   const bool* is_node_seen;  // all nodes: the same of temperatures
-  // Popov, Belevitch and Hautus: can unknown inputs and offsets that are constant be told apart? Only if the rank is the size.
+  // Popov, Belevitch and Hautus: can unknown inputs and offsets that are constant be distinguished? Only if the rank is the size.
   size_t constant_size, constant_rank;
 } yoke_observation;
 

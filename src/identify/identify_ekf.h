@@ -25,7 +25,7 @@ typedef struct yoke_ekf {
 void yoke__ekf_start(yoke_ekf* ekf, const yoke_ekf_setup* setup);
 // A sample that nothing is known before: the last signal becomes the one before. Parameters stay.
 void yoke__ekf_enter(yoke_ekf* ekf, const yoke_ekf_setup* setup, double y);
-// The next sample is foretold with u_{k-1}, u_{k-2}; the update that follows has seen it.
+// The next sample is predicted with u_{k-1}, u_{k-2}; the update that follows has seen it.
 void yoke__ekf_predict(yoke_ekf* ekf, const yoke_ekf_setup* setup, double u1, double u2);
 // False if a number is not finite: the filter is as it was.
 bool yoke__ekf_update(yoke_ekf* ekf, const yoke_ekf_setup* setup, double y);

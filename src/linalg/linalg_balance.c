@@ -23,7 +23,7 @@
 #include "linalg/linalg_lapack.h"
 
 #define MAX_STATES 2000
-// real parts above this times the largest eigenvalue: not stable, as far as can be told
+// real parts above this times the largest eigenvalue: not stable, as far as rounding shows
 #define APART 1e-11
 // singular values below this times the largest are rounding
 #define FLOOR 1e-14

@@ -294,12 +294,12 @@ static void push_delay(yoke_state* state, const yoke_tap* tap, const double y[],
 }
 
 // How old the last real sample may be, in exchange intervals. A line may go on for two samples; a parabola through values that it
-// foretold itself diverges where every second one is lost.
+// predicted itself diverges where every second one is lost.
 static double most_foretold(const yoke_group* group, size_t signal) {
   return group->setup.orders[signal] <= 1 ? 2.5 : 1.5;
 }
 
-// What the method itself foretold for this moment takes the place of a sample that was lost.
+// What the method itself predicted for this moment takes the place of a sample that was lost.
 static void foretell(const yoke_system* system, const yoke_group* group, yoke_state* state,
                      size_t signal) {
   double* expected = state->group_numbers + group->derivatives;
@@ -310,7 +310,7 @@ static void foretell(const yoke_system* system, const yoke_group* group, yoke_st
   }
 }
 
-// A sample that stands in for a lost one is no sample: it is foretold, or history that would use it starts anew.
+// A sample that stands in for a lost one is no sample: it is predicted, or history that would use it starts anew.
 // is_due: signals that are looked at; NULL: all, and the probes.
 static YOKE_NOINLINE void note_losses(const yoke_system* system, const yoke_group* group,
                                       yoke_state* state, int64_t count, const bool is_due[]) {

@@ -127,7 +127,7 @@ static void keep(yoke_state* state, const struct yoke_guard_grid* grid, size_t i
   }
 }
 
-// Signals whose alarm has come. One that is foretold well grows by itself, or with another: it is looked at again.
+// Signals whose alarm has come. One that is predicted well grows by itself, or with another: it is looked at again.
 static void judge(const yoke_system* system, yoke_state* state,
                   const struct yoke_guard_grid* grid) {
   for (size_t i = 0; i < grid->n && grid->growth->n_latched > 0; i++) {

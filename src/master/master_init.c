@@ -35,7 +35,7 @@ typedef struct init_job {
   yoke_pool_job run;
 } init_job;
 
-// A machine may let everybody wait: what it notes meanwhile is told while it is true.
+// A machine may let everybody wait: what it notes meanwhile is reported while it is true.
 static void tell_live(void* to, const yoke_message* message) {
   const init_job* job = to;
   if (message->severity == YOKE_NOTE) {

@@ -1,7 +1,7 @@
 // The mailbox: values written from outside, by any thread, taken over before the next macro step.
 //
 // A bounded ring for many writers and one reader without locks (Vyukov): a writer takes a ticket, fills its cell and marks it
-// with the ticket's number; the reader takes cells in order as far as they are marked. Nothing waits: a full ring is told.
+// with the ticket's number; the reader takes cells in order as far as they are marked. Nothing waits: a full ring is reported.
 //
 //   cell.turn == ticket          free for the writer with that ticket
 //   cell.turn == ticket + 1      filled, the reader may take it

@@ -382,7 +382,7 @@ static void start_one(const yoke_system* system, yoke_state* state, yoke_own* ow
     *wait = su->n_slots - 1;
   }
   own->is_due = true;
-  // a failure is told where the others are collected
+  // a failure is reported where the others are collected
   if (own->is_busy && is_back(system, own) && take_over(system, state, own) < 0) {
     return;
   }

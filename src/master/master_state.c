@@ -1,4 +1,4 @@
-// Memory of a run: everything is laid here once; stepping takes nothing more.
+// Memory of a run: everything is laid out here once; stepping takes nothing more.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

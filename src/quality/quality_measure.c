@@ -15,7 +15,7 @@
 //
 // Every sample of the result weighs the same, whatever the distance to its neighbours.
 // Assumes that both signals are sampled finely enough for straight lines between the samples; the
-// error of that is h^2/8 max|r''| and is not told apart from the deviation.
+// error of that is h^2/8 max|r''| and is not distinguished from the deviation.
 #include "quality/quality_measure.h"
 
 #include <float.h>

@@ -72,7 +72,7 @@ typedef struct yoke_replay {
 // differences are not: with it the sums have the bits of a unit that was stepped by that number.
 double yoke__replay_step(const double t[], size_t n);
 
-// Prepares; everything is laid into the arena, the bond must live on. YOKE_BAD_INPUT:
+// Prepares; everything is allocated in the arena, the bond must live on. YOKE_BAD_INPUT:
 // fewer than two rows, a time that is not finite or goes back, nothing between from
 // and to, a window or floor that is not positive.
 yoke_status yoke__replay_start(yoke_replay* replay, const yoke_replay_bond* bond,

@@ -51,7 +51,7 @@ typedef struct yoke_summary_bond {
   double ter, net, throughput, rter, flow, effort, flow_defect, effort_defect;
   yoke_summary_end ends[2];  // [0] gets the action and gives the rate, [1] the other way round
   yoke_summary_component* components;  // in the order of the bond
-  size_t n;                            // 0: the signals could not be told
+  size_t n;                            // 0: the signals are not known
 } yoke_summary_bond;
 
 typedef struct yoke_summary {

@@ -111,7 +111,7 @@ yoke_status yoke__fmu_tree(const yoke_scenario* s, yoke_reader* reader, yoke_nod
     const yoke_sink sink = yoke__messages_sink(reader->messages);
     return yoke__fail_at(&sink, YOKE_IO, (yoke_place){s->path, 0, 0}, "there is no such file");
   }
-  // its warnings are told when the unit is made
+  // its warnings are reported when the unit is made
   yoke_messages told = {0};
   yoke_fmi_package* package = NULL;
   const yoke_status status = yoke__fmi_open(s->path, &told, &package);

@@ -154,7 +154,7 @@ static const char* number_text(ssp* s, double x) {
   return yoke__ssp_text(s, "%s", text);
 }
 
-// A step that nobody gave: of the FMUs, else a thousandth of the time. NULL: none can be told.
+// A step that nobody gave: of the FMUs, else a thousandth of the time. NULL: not known.
 static const char* guess_step(ssp* s, const top* t, double start, double stop, double of_fmus) {
   if (of_fmus > 0) {
     char fitted[YOKE_NUMBER_SIZE];

@@ -77,7 +77,7 @@ static yoke_status choose_signals(yoke_comparison* c, const yoke_sink* sink) {
 
 // ---- measuring
 
-// Measures every signal. What cannot be compared is told, each reason once in a row.
+// Measures every signal. What cannot be compared is reported, each reason once in a row.
 static yoke_status measure_signals(yoke_comparison* c, const yoke_sink* sink) {
   const yoke_samples all = {.n = c->results[0].csv.n_rows};
   double* work = yoke__arena_array(&c->arena, yoke__deviation_work_size(&all), sizeof *work);

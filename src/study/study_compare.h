@@ -40,7 +40,7 @@ typedef struct yoke_comparison {
   yoke_frf_comparison frf;
 } yoke_comparison;
 
-// Reads, matches and measures; settings and what they point to live on. What cannot be compared is told, and so is every
+// Reads, matches and measures; settings and what they point to live on. What cannot be compared is reported, and so is every
 // limit that is exceeded. YOKE_BAD_INPUT with messages: nothing is compared. Free in any case.
 yoke_status yoke__compare_open(const yoke_compare_settings* settings, yoke_comparison* out,
                                const yoke_sink* sink);

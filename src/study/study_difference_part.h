@@ -23,7 +23,7 @@ typedef struct yoke_trial {
   size_t n_fine;
   size_t n_run;         // pulses' lengths that a unit without an image has run on
   yoke_shaken* shaken;  // what that showed; NULL: nothing yet
-  double shaken_error;  // and how well an equation foretells it, relative
+  double shaken_error;  // and how well an equation predicts it, relative
 } yoke_trial;
 
 typedef struct yoke_realisation {

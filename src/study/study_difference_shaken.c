@@ -4,7 +4,7 @@
 //
 // from which follow the answers to a pulse:   h_1 = N_0,   h_k+1 = N_k + sum over i = 1 .. min(k, q) of M_i h_k+1-i.
 //
-// Of dependent columns those of the shortest lag are kept. The calls behind those of the fit are foretold without another look
+// Of dependent columns those of the shortest lag are kept. The calls behind those of the fit are predicted without another look
 // at the outputs; the largest miss, over what the shaking does to that output, is the error of the equation.
 //
 // Source: J.-N. Juang, M. Phan, L. G. Horta, R. W. Longman, Identification of observer/Kalman filter Markov parameters,
@@ -147,7 +147,7 @@ static void go_on(const yoke_shaken* s, size_t k, bool has_past, size_t first, d
   }
 }
 
-// The largest miss of what is foretold, over what the shaking meanwhile does to that output; infinite if it is no number.
+// The largest miss of what is predicted, over what the shaking meanwhile does to that output; infinite if it is no number.
 static yoke_status foretell(const yoke_shaken* s, double* error) {
   const size_t n = s->n_calls * s->p;
   double* room = calloc(2 * n + s->K, sizeof *room);

@@ -23,7 +23,7 @@
 #define STILL     1e-9
 #define ROUND_OFF 1e-14
 #define BLUR      1e-7  // of a multiplier by differences
-#define NEARLY    1e-3  // of the answers of a unit, relative: from here on the user is told
+#define NEARLY    1e-3  // of the answers of a unit, relative: from here on it is reported
 
 static const yoke_place nowhere = {0};
 
@@ -531,7 +531,7 @@ static void sum_up(yoke_linear_loops* self) {
   double fastest = 0;
   size_t n_slow = 0;
 
-  // motions slower than the blur of differences cannot be told from free ones
+  // motions slower than the blur of differences cannot be distinguished from free ones
   for (size_t i = 0; i < self->n_x; i++) {
     n_slow += hypot(self->re[i], self->im[i]) <= blur;
   }
@@ -628,7 +628,7 @@ static void name_method(const yoke_system* system, const yoke_system_link* link,
   if (link->order > 0 || ops->form == YOKE_FORM_POLYNOMIAL) {
     snprintf(to, size, "%s, order %d", ops->name, link->order);
   } else {
-    // order 0 of a polynomial is told as well: hold, order 0
+    // order 0 of a polynomial is printed as well: hold, order 0
     snprintf(to, size, "%s", ops->name);
   }
 }

@@ -756,7 +756,7 @@ void yoke__stability_matrix(yoke_stability* self, double M[]) {
 
 // ---- what follows from it
 
-// A motion z^k is foretold by a parabola to |1 - 1/z|^3 of its size and by holding to |1 - 1/z|: where that is above 1, `auto`
+// A motion z^k is predicted by a parabola to |1 - 1/z|^3 of its size and by holding to |1 - 1/z|: where that is above 1, `auto`
 // leaves the parabola. What dies out fast does not make it do so.
 static yoke_status is_left(size_t n, const double M[], bool* is_left) {
   double* re = calloc(2 * n + 1, sizeof *re);
@@ -765,7 +765,7 @@ static yoke_status is_left(size_t n, const double M[], bool* is_left) {
   const yoke_status status = yoke__eigenvalues(n, M, re, im);
   *is_left = false;
 
-  // |z - 1| > |z|, the same as |1 - 1/z| > 1: holding does worse than to foretell nothing
+  // |z - 1| > |z|, the same as |1 - 1/z| > 1: holding does worse than to predict nothing
   for (size_t i = 0; i < n && status >= 0; i++) {
     const double size = hypot(re[i], im[i]);
     *is_left = *is_left || (size > LASTING && hypot(re[i] - 1, im[i]) > size);

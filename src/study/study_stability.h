@@ -52,7 +52,7 @@ typedef struct yoke_stability_case {
   const double*
       through;  // outputs x inputs, coupling by signals: what outputs are brought up to date by when they are sent; NULL: nothing
   yoke_stability_method method;
-  bool is_choosing;  // `auto`: parabolas while they foretell better than holding, else held signals
+  bool is_choosing;  // `auto`: parabolas while they predict better than holding, else held signals
   bool is_modified;  // mpsm without its step 3
   double held_share;          // mpsm: share of held signals in the inputs, 0 to 1 (switch phase)
   double margin;              // a radius below 1 + margin counts as stable

@@ -29,7 +29,7 @@ static const yoke_variable* from_variable(const yoke_system* system, const yoke_
   return &system->units[link->from_unit].unit.info->variables[link->from_variable];
 }
 
-// same exponents; angles count, so that N.m and rad/s are told from J and 1/s
+// same exponents; angles count, so that N.m and rad/s are distinguished from J and 1/s
 static bool has_dim(const yoke_variable* v, const char* text) {
   yoke_dim a, b;
   if (!yoke__dim_parse(v->dim, &a) || !yoke__dim_parse(text, &b)) {

@@ -289,7 +289,7 @@ static yoke_status check_inputs(yoke_system* system) {
     memset(owner, 0xff, (n + 1) * sizeof *owner);  // YOKE_NOT_FOUND
     claim_inputs(system, first, elements, owner);
     for (size_t i = 0; i < system->n_units; i++) {
-      // where connections could not be read, those that are missing cannot be told
+      // where connections could not be read, those that are missing are not known
       if (system->units[i].unit.self != NULL && !system->scenario->has_errors &&
           !system->scenario->is_alone) {
         check_unit_inputs(system, &system->units[i], elements + first[i], owner);

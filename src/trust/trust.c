@@ -12,7 +12,7 @@
 #define MAX_CPU_S  60.0          // that `auto` spends on companions
 #define MAX_CALLS  20            // of units, as a multiple of the run's
 #define WAIT_NS    100000000
-#define SEEN_SHARE 0.01  // of a run that must be done before its length is foretold
+#define SEEN_SHARE 0.01  // of a run that must be done before its length is predicted
 #define SEEN_CPU_S 0.2
 
 // ---- what the steps of units allow

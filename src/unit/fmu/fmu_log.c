@@ -1,4 +1,4 @@
-// Messages of a foreign binary: kept in fixed room, since they may come in the middle of a step, and told when asked.
+// Messages of a foreign binary: kept in fixed room, since they may come in the middle of a step, and reported when asked.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -21,7 +21,7 @@
 #include "unit/fmu/unit_fmu.h"
 
 #define SHARE     0x1p-20             // of the interval between two calls
-#define LEAST     (64 * DBL_EPSILON)  // of the time: t + d must be told from t
+#define LEAST     (64 * DBL_EPSILON)  // of the time: t + d must be distinguished from t
 #define LACKS     "its binary lacks the functions that save and restore states"
 #define FAR_AHEAD 0x1p-10  // of the interval: a trial that ends there is none
 

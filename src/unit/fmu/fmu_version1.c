@@ -1,9 +1,9 @@
-// Co-simulation of FMI 1.0, told in the words of FMI 2.0: most calls have the same arguments, so the table of FMI 2.0 is
+// Co-simulation of FMI 1.0 in terms of FMI 2.0: most calls have the same arguments, so the table of FMI 2.0 is
 // filled with them and everything else goes its way. What differs:
 //   - instantiate, initialise, terminate and free have other names and arguments; there is no initialisation mode, so
 //     the unit is initialised where the mode would begin, and values are set before or after that;
 //   - a boolean is one byte;
-//   - messages carry no environment, so those of a running instance cannot be told apart and are dropped; those of
+//   - messages carry no environment, so those of a running instance cannot be distinguished and are dropped; those of
 //     instantiating are kept;
 //   - no saved states, no directional derivatives.
 #include <stdarg.h>

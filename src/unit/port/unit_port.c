@@ -484,7 +484,7 @@ static void report(void* self, const yoke_sink* sink) {
   }
   fill_info(self, &i);
   const uint64_t n_odd =
-      i.n_lost + i.n_refused + i.n_foreign + i.n_overflow + i.n_clipped;  // each is told once
+      i.n_lost + i.n_refused + i.n_foreign + i.n_overflow + i.n_clipped;  // each is reported once
   if (n_odd == p->n_told) {
     return;
   }

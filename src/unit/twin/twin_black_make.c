@@ -13,7 +13,7 @@
 #define SETS_FRESH 3  // where those that were used are spent
 #define MOST_ROWS  64
 #define HISTORY    100000  // steps that are kept to begin again with
-#define HALF       0.5     // share of a guess that it is unsure by
+#define HALF       0.5     // share of a guess that it is uncertain by
 #define PAYS_S     20e-6   // of an instance's step, from which on threads pay
 #define N_TRIED    4
 #define MOST_NAME  300

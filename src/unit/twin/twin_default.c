@@ -1,6 +1,6 @@
 // Numbers that nobody has given. They follow from the network with the guesses: its time constants (eigenvalues of Fc), and how far
-// a watt moves it. tau is the geometric mean of the fastest and the slowest time constant, T = 1 K (1 V) the scale of what is unsure
-// of a temperature. What settles within ten steps does not count.
+// a watt moves it. tau is the geometric mean of the fastest and the slowest time constant, T = 1 K (1 V) the scale of what is
+// uncertain of a temperature. What settles within ten steps does not count.
 //
 //   sensor              sigma   0.5 K, a thermocouple; it is estimated once the start is over
 //   temperatures        start   T; walk 0: the model is believed, its unknowns are what is not
@@ -11,7 +11,7 @@
 //   resistance, capacity  sd    half of the guess; walk 0; within a factor of 1000. 0.5 to 1 of the guess is good: far more may
 //                               diverge, far less needs many passes
 //   heat, current       sd      the guess, at least what moves the network by 10 T; walk sd / sqrt(tau): it may change by as much
-//                               as the guess is unsure in the time in which the network moves
+//                               as the guess is uncertain in the time in which the network moves
 //   imposed temperature sd      10 T; walk T / sqrt(tau)
 //   offset of a sensor  sd      2 T; walk 0
 #include <math.h>

@@ -259,7 +259,7 @@ bool yoke__twin_is_gated(const twin* w);
 // none. *excursion: how far, in standard deviations.
 size_t yoke__twin_find_far(const twin* w, double* excursion);
 
-// ---- twin_report.c: what has not been told yet.
+// ---- twin_report.c: what has not been reported yet.
 void yoke__twin_report(twin* w, const yoke_sink* sink);
 
 // ---- twin_unknown.c: fills unknowns and unknown_texts, but for what nobody has given (NaN).
@@ -278,7 +278,7 @@ void yoke__twin_figures(const twin* w, yoke_unit_twin_figures* out);
 
 // ---- twin_apart.c: unknowns that the sensors cannot tell apart at rest are notes.
 yoke_status yoke__twin_check_apart(twin* w);
-// A message says already that these cannot be told apart; names: "'q1' and 'q2'".
+// A message says already that these cannot be distinguished; names: "'q1' and 'q2'".
 bool yoke__twin_is_said(const twin* w, const char* names);
 
 // ---- twin_layout.c

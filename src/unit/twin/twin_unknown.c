@@ -114,7 +114,7 @@ static size_t* owner_of(const finder* f, yoke_unknown_kind kind, uint32_t target
                                          : &f->owners[heat->n_inputs + heat->n_capacities + target];
 }
 
-// Two unknowns for one thing could not be told apart.
+// Two unknowns for one thing could not be distinguished.
 static yoke_status claim(const finder* f, const yoke_unknown* u) {
   for (size_t t = 0; t < u->n_targets && u->kind != YOKE_UNKNOWN_OFFSET; t++) {
     size_t* owner = owner_of(f, u->kind, u->targets[t]);

@@ -22,7 +22,7 @@ typedef struct yoke_unit_twin_inside {
                       // their order. NULL: a twin of a black box
   const double* z;    // temperatures of the capacities that were given; NULL: it started at rest
   uint64_t n_start;   // steps that belong to the start and are not judged
-  bool is_ambiguous;  // unknowns cannot be told apart: their deviations may be too small
+  bool is_ambiguous;  // unknowns cannot be distinguished: their deviations may be too small
   bool is_learning;   // the noise of a sensor without sigma, before anything is judged
   bool is_doubtful;   // a black box: what was learnt first does not fit what came later
   bool is_gated;      // more readings were left out by the gate than outliers may be
