@@ -52,11 +52,11 @@ typedef struct yoke_stability_case {
   const double*
       through;  // outputs x inputs, coupling by signals: what outputs are brought up to date by when they are sent; NULL: nothing
   yoke_stability_method method;
-  bool is_choosing;  // `auto`: parabolas while they predict better than holding, else held signals
-  bool is_modified;  // mpsm without its step 3
-  double held_share;          // mpsm: share of held signals in the inputs, 0 to 1 (switch phase)
-  double margin;              // a radius below 1 + margin counts as stable
-  size_t n_free;              // multipliers of 1 that are left out of the radius
+  bool is_choosing;   // `auto`: parabolas while they predict better than holding, else held signals
+  bool is_modified;   // mpsm without its step 3
+  double held_share;  // mpsm: share of held signals in the inputs, 0 to 1 (switch phase)
+  double margin;      // a radius below 1 + margin counts as stable
+  size_t n_free;      // multipliers of 1 that are left out of the radius
   yoke_mpsm_options options;  // of mpsm and corrector
   // Models of the units, n_units each; both NULL: from the state spaces (identify_jacobian.h)
   const yoke_jacobian_continuous* continuous;

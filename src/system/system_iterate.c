@@ -119,7 +119,8 @@ static yoke_status choose_reading(yoke_system* system, yoke_system_unit* unit) {
     }
     yoke__message_add(
         system->messages, YOKE_WARNING, unit->source->place,
-        "%s needs the outputs of '%s' (%s) with inputs at the end of the step; the unit can neither "
+        "%s needs the outputs of '%s' (%s) with inputs at the end of the step; the unit can "
+        "neither "
         "compute them again nor give their derivatives. They are read with %s of its last call, so "
         "the scheme is only of first order%s%s%s",
         scheme_of(system), unit->name, unit->unit.ops->name,
