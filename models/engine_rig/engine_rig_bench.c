@@ -6,7 +6,7 @@
 //   J_E wE' = T_ind + idle - drag + ripple - shaft,   J_D wD' = shaft + Td,   tw' = wE - wD
 //
 // One call: controller if due, lags by forward Euler, shaft by semi-implicit Euler (engine, then
-// dynamometer with the new engine speed, then twist), in this order; golden numbers depend on it.
+// dynamometer with the new engine speed, then twist), in this order; the reference figures depend on it.
 // Source: README.md. Assumes a demand that is constant during a call, and calls well below T_d.
 #include <math.h>
 #include <stddef.h>

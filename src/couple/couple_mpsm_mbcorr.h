@@ -1,7 +1,8 @@
 // Model-based corrector, a rival of pre-step stabilisation: a held input that adds what the last
 // one missed in the integral of the model-corrected signal.
 //
-// A reconstruction: the source names the method and says what it keeps, but prints no equation.
+// A reconstruction: S. Genser, thesis, Graz 2020, names the method and says what it keeps, but prints
+// no equation.
 //   w~ = L y~ + g,   u = w~^k + (mean of w~ over the last step - w~^{k-1}),   u = w^0 at k = 0
 // y~ from step 1 with reset; w~^{k-1} is what the last step ended with.
 #ifndef YOKE_COUPLE_MPSM_MBCORR_H

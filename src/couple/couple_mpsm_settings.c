@@ -30,7 +30,7 @@ enum { AUTO, PUBLISHED, IMPROVED };
 #define COND_MAX 1e10
 // of models with memory: as many as an oscillator has states
 #define N_LAGS 2
-// good exchanges before a model is used again after a fallback: the source has no hysteresis
+// good exchanges before a model is used again after a fallback: the published method has no hysteresis
 #define N_BACK 1
 // exchanges from the copy of the samples to the use of a subspace model: its solution takes milliseconds
 #define RENEW 10

@@ -365,7 +365,7 @@ static void fit_output(const yoke_identified_unit* from, const yoke_identified_w
   }
 }
 
-// To another step. One lag goes to longer ones as the source has it.
+// To another step (docs/identify.md, "Recursive least squares"). One lag goes to longer ones as published.
 static yoke_status resample(const yoke_identified_unit* from, const yoke_identified_want* want,
                             double p[]) {
   // p goes to the wanted step by p^ratio: a sampled pole z = exp(s h) becomes z^ratio

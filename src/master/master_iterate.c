@@ -6,9 +6,9 @@
 //   done when for every unit max_i |y_new - y_old| <= tolerance * max(1, |y_new|)
 //
 // The mean is of second order: over a call of length h, exact minus held is the trapezoid error -h^3 u''/12 plus
-// -A B h^3 u'/12. Values at the start reproduce the monolithic result for explicit Euler solvers; hold-end is the literal
-// reading of the source and dissipates. The next y_old is y_new (fixed point), a mean of both (relaxation, Aitken), or the
-// quasi-Newton point, which also finds solutions that fixed-point iteration runs away from.
+// -A B h^3 u'/12. Values at the start reproduce the monolithic result for explicit Euler solvers; hold-end takes the iterated
+// scheme literally, as it is mostly published, and dissipates. The next y_old is y_new (fixed point), a mean of both
+// (relaxation, Aitken), or the quasi-Newton point, which also finds solutions that fixed-point iteration runs away from.
 #include <math.h>
 #include <string.h>
 
