@@ -410,15 +410,19 @@ typedef struct watch {
 
 #define TICK_MS 50
 
+// The descriptor only wakes the thread; whether the parent has ended is asked of the kernel. The unit may close the
+// descriptor, and its number may become that of another file: then the thread looks now and then.
 static void watch_parent(void* argument) {
   const watch* w = argument;
   struct pollfd wanted = {.fd = w->descriptor, .events = POLLIN};
-  const int timeout = w->tick != NULL || w->descriptor < 0 ? TICK_MS : -1;
   for (;;) {
+    const int timeout = w->tick != NULL || wanted.fd < 0 ? TICK_MS : -1;
     const int n = poll(&wanted, 1, timeout);
-    if (n > 0 || getppid() != w->parent) {
+    if (getppid() != w->parent) {
       yoke__family_end((int)getpid(), NULL, 0);
       kill(0, SIGKILL);
+    } else if (n > 0) {
+      wanted.fd = -1;
     } else if (w->tick != NULL) {
       w->tick(w->context);
     }

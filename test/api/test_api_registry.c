@@ -403,7 +403,7 @@ static void test_method_without_trace(void** state) {
       yoke_system_parse(with_method, strlen(with_method), "x.yaml", &settings, &system), YOKE_OK);
   assert_int_equal(yoke_simulation_create(system, &sink, &simulation), YOKE_OK);
   assert_int_equal(yoke_simulation_start(simulation), YOKE_BAD_INPUT);
-  assert_heard(&h, "method 'mine' has nothing to trace");
+  assert_heard(&h, "method 'mine' has no trace");
   yoke_simulation_destroy(&simulation);
   yoke_system_destroy(&system);
   yoke_registry_destroy(&registry);

@@ -308,7 +308,7 @@ static void odd_summaries(void** state) {
     HEAR(told);
     write_file("summary.json", refused[i]);
     assert_int_equal(yoke__report_write(folder, &told.sink), YOKE_BAD_INPUT);
-    check_contains(told.text, "summary.json: error: this is ");
+    check_contains(told.text, "summary.json: error: this ");
   }
   for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++) {
     write_file("summary.json", shown[i]);
