@@ -215,11 +215,12 @@ void yoke__app_within_print(const yoke_app_advise* app, size_t chosen) {
   if (!is_met(s)) {
     yoke_text more = {0};
     yoke__app_within_command(app, &more);
-    printf("--within is not met: %s may be off by up to %s%s%s (%s %% of its movement), %s times "
-           "the allowed error; %s\n",
-           s->signal, yoke__number_brief(s->band_max, error), s->dim[0] == '\0' ? "" : " ", s->dim,
-           yoke__number_brief(100 * s->relative, share), yoke__number_brief(s->score, ratio),
-           more.bytes == NULL ? "" : more.bytes);
+    printf(
+        "--within is not met: %s may be off by up to %s%s%s (rms %s %% of its movement), %s times "
+        "the allowed error; %s\n",
+        s->signal, yoke__number_brief(s->band_max, error), s->dim[0] == '\0' ? "" : " ", s->dim,
+        yoke__number_brief(100 * s->relative, share), yoke__number_brief(s->score, ratio),
+        more.bytes == NULL ? "" : more.bytes);
     yoke__text_free(&more);
   }
 }

@@ -53,7 +53,7 @@ static bool has_row(const json_t* signal) {
 
 static void print_signals(const json_t* signals) {
   static const char* const heads[] = {"  signal", "error up to", "rms band", "digits",
-                                      "of its movement"};
+                                      "rms of movement"};
   yoke_app_table table = {.n_columns = 5};
   size_t i = 0, n = 0;
   json_t* signal = NULL;

@@ -84,7 +84,7 @@ static void add_row(yoke_app_table* table, const yoke_advice* advice, size_t i) 
 
 static void print_table(const yoke_advice* advice) {
   static const char* const heads[] = {"  setting",       "step",    "signal", "error up to",
-                                      "of its movement", "verdict", "cost"};
+                                      "rms of movement", "verdict", "cost"};
   yoke_app_table table = {.n_columns = 7};
   for (size_t i = 0; i < 7; i++) {
     yoke__app_table_add(&table, heads[i]);

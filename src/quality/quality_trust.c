@@ -1,6 +1,6 @@
 // The rule table of quality_trust.h and its sentences.
 //
-// A sentence gives the largest error over the run (band_max) in the signal's own unit, and the band relative to the
+// A sentence gives the largest error over the run (band_max) in the signal's own unit, and the rms band relative to the
 // movement: what a user compares with is the first, what decides, unless an absolute limit is given, the second.
 #include "quality/quality_trust.h"
 
@@ -48,21 +48,20 @@ static void append_value(yoke_trust_signal* s, double value) {
          has_unit ? s->dim : "");
 }
 
-// "0.0026 m (16 % of its movement)", and the limit of its own where there is one
+// "0.0026 m, limit 0.002 m (rms 16 % of its movement)"; the limit where there is one of its own
 static void append_error(yoke_trust_signal* s) {
   char share[YOKE_NUMBER_SIZE];
   append_value(s, s->band.band_max);
-  const double relative = s->band.relative;
-  if (relative >= MANY_TIMES) {
-    append(s, " (%s times its movement", yoke__number_brief(relative, share));
-  } else {
-    append(s, " (%s %% of its movement", yoke__number_brief(100 * relative, share));
-  }
   if (!isnan(s->limits.absolute)) {
     append(s, ", limit ");
     append_value(s, s->limits.absolute);
   }
-  append(s, ")");
+  const double relative = s->band.relative;
+  if (relative >= MANY_TIMES) {
+    append(s, " (rms %s times its movement)", yoke__number_brief(relative, share));
+  } else {
+    append(s, " (rms %s %% of its movement)", yoke__number_brief(100 * relative, share));
+  }
 }
 
 static void append_digits(yoke_trust_signal* s) {
@@ -241,7 +240,7 @@ static void explain(yoke_trust_signal* s) {
     append_loss(s);
     break;
   case YOKE_RULE_OFF:
-    append(s, "%s is off by about ", s->name);
+    append(s, "%s is off by up to ", s->name);
     append_error(s);
     append_lack(s);
     break;

@@ -652,10 +652,10 @@ size_t yoke__advise_cheapest(const yoke_advice* advice) {
   return chosen;
 }
 
-// "0.0017 m (7.7 % of its movement)"
+// "0.0017 m (rms 7.7 % of its movement)"
 static void describe_band(const yoke_advised* s, char* to, size_t size) {
   char error[YOKE_NUMBER_SIZE], share[YOKE_NUMBER_SIZE];
-  snprintf(to, size, "%s %s%s%s (%s %% of its movement)", s->signal,
+  snprintf(to, size, "%s %s%s%s (rms %s %% of its movement)", s->signal,
            yoke__number_brief(s->band_max, error), s->dim[0] == '\0' ? "" : " ", s->dim,
            yoke__number_brief(100 * s->relative, share));
 }

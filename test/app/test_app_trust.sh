@@ -138,7 +138,7 @@ yoke_ends 0 run loop.yaml --set trust.companions=none
 has out 'trust: not judged: '
 yoke_ends 3 run loop.yaml --set trust.companions=none --trust both
 yoke_ends 3 run loop.yaml --trust both --quiet
-has err 'off by about'
+has err 'off by up to'
 for mode in x '' both,half; do
   yoke_ends 2 run loop.yaml --trust "$mode"
   has err '--trust'

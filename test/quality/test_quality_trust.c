@@ -68,33 +68,34 @@ static void test_rules_of_bands(void** state) {
   (void)state;
   yoke_trust_signal s = signal_of("arm.s", 0.04, 0.02);
   check_judged(&s, YOKE_RULE_WITHIN, YOKE_TRUSTWORTHY,
-               "arm.s is within 0.0104 m (4 % of its movement), 2 digits");
+               "arm.s is within 0.0104 m (rms 4 % of its movement), 2 digits");
   s = signal_of("arm.s", 0.05, 0.02);
   check_judged(&s, YOKE_RULE_WITHIN, YOKE_TRUSTWORTHY,
-               "arm.s is within 0.013 m (5 % of its movement), 2 digits");
+               "arm.s is within 0.013 m (rms 5 % of its movement), 2 digits");
   s = signal_of("arm.s", 0.051, 0.02);
   check_judged(&s, YOKE_RULE_MAY_BE_OFF, YOKE_DOUBTFUL,
-               "arm.s may be off by up to 0.0133 m (5.1 % of its movement)");
+               "arm.s may be off by up to 0.0133 m (rms 5.1 % of its movement)");
   s = signal_of("arm.s", 0.3, 0.1);
   check_judged(&s, YOKE_RULE_MAY_BE_OFF, YOKE_DOUBTFUL,
-               "arm.s may be off by up to 0.078 m (30 % of its movement)");
+               "arm.s may be off by up to 0.078 m (rms 30 % of its movement)");
   s = signal_of("arm.s", 0.3, 0.101);
   check_judged(&s, YOKE_RULE_OFF, YOKE_WRONG,
-               "arm.s is off by about 0.078 m (30 % of its movement)");
+               "arm.s is off by up to 0.078 m (rms 30 % of its movement)");
   s = signal_of("arm.s", 39, 20);
   s.dim = "";
-  check_judged(&s, YOKE_RULE_OFF, YOKE_WRONG, "arm.s is off by about 10.1 (39 times its movement)");
+  check_judged(&s, YOKE_RULE_OFF, YOKE_WRONG,
+               "arm.s is off by up to 10.1 (rms 39 times its movement)");
   s = signal_of("arm.s", 0, 0);
   s.band.is_exact = true;
   check_judged(&s, YOKE_RULE_WITHIN, YOKE_TRUSTWORTHY, "arm.s is exact in all companions");
   s = signal_of("arm.s", 0.05, 0.02);
   s.limits.limit = 0.02;
   check_judged(&s, YOKE_RULE_MAY_BE_OFF, YOKE_DOUBTFUL,
-               "arm.s may be off by up to 0.013 m (5 % of its movement)");
+               "arm.s may be off by up to 0.013 m (rms 5 % of its movement)");
   s = signal_of("arm.s", 0.2, 0.09);
   s.limits.wrong = 0.08;
   check_judged(&s, YOKE_RULE_OFF, YOKE_WRONG,
-               "arm.s is off by about 0.052 m (20 % of its movement)");
+               "arm.s is off by up to 0.052 m (rms 20 % of its movement)");
 }
 
 // The difference of another method alone: both conditions are needed.
@@ -104,7 +105,7 @@ static void test_aliasing(void** state) {
   s.band.d = 0.004;
   s.band.x = 0.06;
   check_judged(&s, YOKE_RULE_MAY_BE_OFF, YOKE_DOUBTFUL,
-               "a.v may be off by up to 0.21 m (80 % of its movement); half the step agrees, "
+               "a.v may be off by up to 0.21 m (rms 80 % of its movement); half the step agrees, "
                "another method does not: a fast signal may be sampled too slowly (aliasing)");
   s.band.d = 0.0061;
   yoke__trust_judge_signal(&s);
@@ -120,10 +121,10 @@ static void test_absolute_limits(void** state) {
   yoke_trust_signal s = signal_of("arm.s", 0.01, 0.001);  // band_max 0.0026 m
   s.limits.absolute = 2e-3;
   check_judged(&s, YOKE_RULE_MAY_BE_OFF, YOKE_DOUBTFUL,
-               "arm.s may be off by up to 0.0026 m (1 % of its movement, limit 0.002 m)");
+               "arm.s may be off by up to 0.0026 m, limit 0.002 m (rms 1 % of its movement)");
   s.limits.absolute = 2.7e-3;
   check_judged(&s, YOKE_RULE_WITHIN, YOKE_TRUSTWORTHY,
-               "arm.s is within 0.0026 m (1 % of its movement, limit 0.0027 m), 2 digits");
+               "arm.s is within 0.0026 m, limit 0.0027 m (rms 1 % of its movement), 2 digits");
   // a large share of the movement is fine where the limit is not reached
   s = signal_of("arm.s", 0.4, 0.2);  // 0.104 m, low_max 0.052 m
   s.limits.absolute = 0.11;
@@ -159,8 +160,8 @@ static void test_growth(void** state) {
   s.growth_from_s = 0.4;
   s.growth_to_s = 2;
   check_judged(&s, YOKE_RULE_GREW, YOKE_DOUBTFUL,
-               "oil.p grew 12300 times between 0.4 s and 2 s and may be off by up to 0.13 m (50 % "
-               "of its movement)");
+               "oil.p grew 12300 times between 0.4 s and 2 s and may be off by up to 0.13 m (rms "
+               "50 % of its movement)");
   // latched long ago
   s = signal_of("oil.p", 2, 0.0);
   s.growth = alarm(false);
@@ -375,7 +376,7 @@ static void test_worst_loop_decides(void** state) {
   assert_int_equal(loops[0].n_signals, 3);
   assert_int_equal(loops[1].verdict, YOKE_TRUSTWORTHY);
   assert_int_equal(run.verdict, YOKE_DOUBTFUL);
-  assert_string_equal(run.reason, "c.x may be off by up to 0.078 m (30 % of its movement)");
+  assert_string_equal(run.reason, "c.x may be off by up to 0.078 m (rms 30 % of its movement)");
 
   // a signal outside loops counts as well
   s[3] = signal_of("d.x", 0.9, 0.4);

@@ -314,7 +314,7 @@ async function leadsWithTrust(browser) {
   const p = await browser.openPage(page("trust"));
   check(await p.evaluate(TEXT("#verdict b")) === "wrong", "the verdict is that of the bands", await p.evaluate(TEXT("#verdict b")));
   const said = await p.evaluate(TEXT("#verdict span"));
-  check(said === "oil.f_h is off by up to 570 N (24 % of its movement).", "the error of the worst signal comes first", said);
+  check(said === "oil.f_h is off by up to 570 N (rms 24 % of its movement).", "the error of the worst signal comes first", said);
   const order = await p.evaluate(`[...document.querySelectorAll("#main section")].map((one) => one.id)`);
   check(JSON.stringify(order.slice(0, 4)) === JSON.stringify(["trust", "signals", "system", "bonds"]), "trust, curves, system, energy", order);
   check(JSON.stringify(await p.evaluate(NAMES)) === JSON.stringify(["oil.f_h", "arm.v", "arm.s"]), "worst first", await p.evaluate(NAMES));
@@ -388,7 +388,7 @@ async function saysWhatIsMissing(browser) {
   checkClean(p, "diverged");
   p = await browser.openPage(page("loops"));
   check(await p.evaluate(`document.querySelectorAll("#trust .loops tbody tr").length`) === 2, "two loops are listed");
-  check(await p.evaluate(TEXT("#verdict span")) === "arm.s may be off by up to 2.6 mm (14 % of its movement).", "the signal that decides leads", await p.evaluate(TEXT("#verdict span")));
+  check(await p.evaluate(TEXT("#verdict span")) === "arm.s may be off by up to 2.6 mm (rms 14 % of its movement).", "the signal that decides leads", await p.evaluate(TEXT("#verdict span")));
   check((await p.evaluate(TEXT("#verdict p"))) === "Half the step agrees, another method does not: a fast signal may be sampled too slowly (aliasing).", "what the reason says beyond the size", await p.evaluate(TEXT("#verdict p")));
   check((await p.evaluate(NAMES))[0] === "arm.s" && (await p.evaluate(TEXT("#trust"))).includes("does not decide"), "the others are marked");
   check((await p.evaluate(TEXT("#trust"))).includes("Not used: interpolated inputs at half the step, diverged: its growth alarm"), "a companion that was not usable, and why");

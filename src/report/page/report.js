@@ -790,7 +790,7 @@ function drawRun(main, nav, suffix) {
   function share({ relative }) {
     if (!isNumber(relative)) return "";
     const text = relative < 1e-5 ? "less than 0.001 % of" : relative < 2 ? digits(100 * relative, 2) + " % of" : digits(relative, 2) + " times";
-    return ` (${text} its movement)`;
+    return ` (rms ${text} its movement)`;
   }
   const isExactIn = (one) => one.exact || one.band === 0; // the same in all companions
   function errorText(one) {
@@ -860,7 +860,7 @@ function drawRun(main, nav, suffix) {
 
   function trustTable(rows) {
     const hasTruth = rows.some((one) => trueError(one.name) !== "");
-    const heads = ["signal", ...(hasBands ? ["error up to", "at", "rms band", "digits", "of its movement"] : []), ...(hasTruth ? ["true error"] : []), "verdict"];
+    const heads = ["signal", ...(hasBands ? ["error up to", "at", "rms band", "digits", "rms of movement"] : []), ...(hasTruth ? ["true error"] : []), "verdict"];
     // a remark that all signals share stands on top of the page
     const isShared = rows.length > 1 && rows.every((one) => remarkOf(one) === remarkOf(rows[0])) && !rows.some((one) => one.growth);
     const isText = (head) => head === "signal" || head === "verdict";
@@ -869,7 +869,7 @@ function drawRun(main, nav, suffix) {
       const isExact = isExactIn(one), truth = differenceOf.get(one.name), isDrawn = signalOf.has(one.name) && series.n_rows > 0;
       const remark = isShared ? "" : remarkOf(one) || (one.growth ? growthText(one).slice(one.name.length + 1) : "");
       const values = { "error up to": isExact ? "exact" : amount(one.band_max, one.unit), "at": isNumber(one.at_time) && !isExact ? digits(one.at_time, 4) + " s" : "\u2013", "rms band": isExact ? "exact" : amount(one.band, one.unit),
-        "digits": !isNumber(one.band) ? "\u2013" : one.digits > 0 ? String(one.digits) : "none", "of its movement": percent(one.relative), "true error": truth ? amount(truth.max, one.unit) : "\u2013" };
+        "digits": !isNumber(one.band) ? "\u2013" : one.digits > 0 ? String(one.digits) : "none", "rms of movement": percent(one.relative), "true error": truth ? amount(truth.max, one.unit) : "\u2013" };
       return el("tr", { class: isDrawn ? "go" : null, "data-signal": one.name, onclick: () => { if (isDrawn) showSignal(one.name); } },
         cell("signal", isDrawn ? el("button", { type: "button", class: "name", title: "show its curve", text: one.name }) : el("span", { class: "name", text: one.name }),
           !one.is_wanted && el("small", { text: " does not decide" }), remark && el("small", { class: "remark", text: remark })),
