@@ -669,7 +669,7 @@ bool yoke__system_is_named(const yoke_system* system, const char* pattern, size_
                            size_t variable, size_t element);
 // A variable that is neither dense nor a typed output yet is fetched with these after each step: where in V.
 size_t yoke__system_fetch(yoke_system* system, yoke_system_unit* unit, size_t variable);
-// Does an output decide about the verdict (`trust: {signals}`; none given: all do)?
+// Does an output decide about the verdict (`trust: {signals}`; none given: all do; one with a limit of its own does)?
 bool yoke__system_decides(const yoke_system* system, size_t unit, size_t variable, size_t element);
 // The largest error that the file allows an output, in its own unit; NaN: none given. The last one of the file counts.
 double yoke__system_error_limit(const yoke_system* system, size_t unit, size_t variable,

@@ -1,5 +1,5 @@
 // Which signals a run is judged by: every number of a real output that takes part in a connection, a law or a bond or that
-// `trust` names, and the loop of units it belongs to. A loop is a strongly connected component of units and laws over connections.
+// `trust` names (`signals` or `limits`), and the loop of units it belongs to. A loop is a strongly connected component of units and laws over connections.
 #include <stdlib.h>
 
 #include "system/system.h"
@@ -92,14 +92,17 @@ static void collect(const yoke_system* system, candidate candidates[], size_t un
 
 // Outputs that the file names under `trust`, connected or not.
 static void collect_named(const yoke_system* system, candidate candidates[]) {
-  for (size_t u = 0; system->scenario->trust.n_signals > 0 && u < system->n_units; u++) {
+  const yoke_scenario_trust* trust = &system->scenario->trust;
+  for (size_t u = 0; trust->n_signals + trust->n_limits > 0 && u < system->n_units; u++) {
     const yoke_unit_info* info = system->units[u].unit.info;
     for (size_t v = 0; v < info->n_variables; v++) {
       const bool is_output =
           info->variables[v].type == YOKE_REAL && info->variables[v].causality == YOKE_OUTPUT;
       for (size_t i = 0; is_output && i < yoke__variable_count(&info->variables[v]); i++) {
         candidate* c = &candidates[system->units[u].y + system->units[u].unit.dense[v] + i];
-        c->is_judged = c->is_judged || yoke__system_decides(system, u, v, i);
+        c->is_judged = c->is_judged ||
+                       (trust->n_signals > 0 && yoke__system_decides(system, u, v, i)) ||
+                       !isnan(yoke__system_error_limit(system, u, v, i));
       }
     }
   }

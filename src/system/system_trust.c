@@ -34,7 +34,7 @@ bool yoke__system_decides(const yoke_system* system, size_t unit, size_t variabl
   for (size_t i = 0; i < trust->n_signals && !is_wanted; i++) {
     is_wanted = yoke__system_is_named(system, trust->signals[i].text, unit, variable, element);
   }
-  return is_wanted;
+  return is_wanted || !isnan(yoke__system_error_limit(system, unit, variable, element));
 }
 
 double yoke__system_error_limit(const yoke_system* system, size_t unit, size_t variable,

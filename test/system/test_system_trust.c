@@ -55,6 +55,27 @@ static void test_limits(void** state) {
   sim_close(&s);
 }
 
+// A limit is never ignored: what has one is judged and decides, though nothing is connected and `signals` names another.
+static void test_limits_judge(void** state) {
+  (void)state;
+  sim s = sim_open(UNITS "trust: {limits: {i.y: 2e-3}}\n");
+  const where integral = find(&s, "i", "y");
+  assert_int_equal(s.system->n_judged, 1);
+  assert_int_equal(s.system->judged[0].unit, integral.unit);
+  assert_int_equal(s.system->judged[0].variable, integral.variable);
+  sim_close(&s);
+  s = sim_open(UNITS "trust: {signals: [p.tip], limits: {i.y: 2e-3}}\n");
+  const where tip = find(&s, "p", "tip"), E = find(&s, "p", "E");
+  assert_int_equal(s.system->n_judged, 3);
+  assert_true(yoke__system_decides(s.system, tip.unit, tip.variable, 1));
+  assert_true(yoke__system_decides(s.system, integral.unit, integral.variable, 0));
+  assert_false(yoke__system_decides(s.system, E.unit, E.variable, 0));
+  sim_close(&s);
+  s = sim_open(UNITS);
+  assert_int_equal(s.system->n_judged, 0);
+  sim_close(&s);
+}
+
 // Both names and limits; inputs, outputs of other types, and patterns that match nothing.
 static void test_refusals(void** state) {
   (void)state;
@@ -83,9 +104,8 @@ static void test_defaults(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_signals),
-      cmocka_unit_test(test_limits),
-      cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_signals),      cmocka_unit_test(test_limits),
+      cmocka_unit_test(test_limits_judge), cmocka_unit_test(test_refusals),
       cmocka_unit_test(test_defaults),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
