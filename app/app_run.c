@@ -125,7 +125,11 @@ static void print_run(const json_t* summary, const char* directory, bool is_grow
     const long long n_open = whole(iteration, "steps_not_converged");
     printf("iterations: %.3g per step, at most %lld", yoke__json_find_number(iteration, "mean", 0),
            whole(iteration, "max"));
-    printf(n_open > 0 ? "; %lld step%s did not converge\n" : "\n", n_open, plural(n_open));
+    putchar('\n');
+    if (n_open > 0) {
+      printf("warning: %lld of %lld steps reached iteration.max (%lld) before the tolerance\n",
+             n_open, n_steps, whole(iteration, "max"));
+    }
   }
   if (whole(recorded, "signals") == 0) {
     printf("results in %s: summary.json; no signal is recorded, so there are no rows\n", directory);
@@ -223,7 +227,7 @@ static void print_served(const json_t* served, long long n_fallbacks) {
   if (sum <= 0) {
     return;
   }
-  printf("auto: order 2 was used for %.4g %% of the exchanges, order 1 for %.4g %%, zero-order "
+  printf("auto: order 2 was chosen for %.4g %% of the exchanges, order 1 for %.4g %%, zero-order "
          "hold for %.4g %%",
          100 * n[2] / sum, 100 * n[1] / sum, 100 * n[0] / sum);
   if (most > 0.1) {

@@ -166,7 +166,7 @@ static void print_connections(const json_t* system) {
     const bool has_gain = yoke__json_find_number(c, "gain", 1) != 1;
     printf("%s", i == 0 ? "\nconnections\n" : "");
     yoke__view_print(c, "  {from} -> {to}, every {exchange} s{acting_order@, order {acting_order}}"
-                        "{order_because? instead of {order} ({order_because})}");
+                        "{order_because? ({order_because}; order {order} does not act)}");
     yoke__view_print(c, has_gain ? ", gain {gain}" : "");
     yoke__view_print(c, "{offset?, offset {offset}}{delay?, delay {delay} s}"
                         "{method?, method {method}}");

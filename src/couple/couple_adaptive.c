@@ -276,10 +276,11 @@ static void adaptive_health(const void* memory, double values[]) {
 static const char* advice_for(const yoke_adaptive* way) {
   const yoke_arx_setup* arx = &way->setup.arx;
   if (!arx->has_input) {
-    return "name a `regressor` that the signal follows, or take `method: hold`";
+    return "name a `regressor` that the signal follows, or write `method: hold` there";
   }
-  return arx->forgetting >= 1 ? "try `forgetting: 0.98`"
-                              : "try `forgetting: 1`, or compare with `method: hold`";
+  return arx->forgetting >= 1
+             ? "try `forgetting: 0.98` beside its `method`"
+             : "try `forgetting: 1` beside its `method`, or compare with `method: hold`";
 }
 
 static void adaptive_report(const void* memory, const yoke_sink* sink) {

@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "base/base_map.h"
+#include "base/base_number.h"
 
 #define SHORTEST   YOKE_GROWTH_BLOCK  // YOKE_GROWTH_LATE is a multiple
 #define N_WINDOW   5                  // blocks that the condition looks at
@@ -249,12 +250,14 @@ bool yoke__growth_is_diverged(const yoke_growth_alarm* alarm, double relative) {
 
 void yoke__growth_text(const yoke_growth_alarm* alarm, const char* name, double t_from, double t_to,
                        char* to, size_t size) {
+  char factor[YOKE_NUMBER_SIZE];
   if (alarm->n > 0) {
-    snprintf(
-        to, size,
-        "%s diverges: it grew %.3g times within %lld exchanges, from t = %.9g s to t = %.9g s, "
-        "and reached %.3g",
-        name, alarm->factor, (long long)alarm->n, t_from, t_to, alarm->largest);
+    // rounded as in the verdict
+    snprintf(to, size,
+             "%s diverges: it grew %s times within %lld exchanges, from t = %.9g s to t = %.9g s, "
+             "and reached %.3g",
+             name, yoke__number_brief(alarm->factor, factor), (long long)alarm->n, t_from, t_to,
+             alarm->largest);
   } else {
     snprintf(to, size, "%s diverges: it reached %.3g", name, alarm->largest);
   }

@@ -77,7 +77,11 @@ static const char* judge_link(yoke_trust_online* o, size_t unit, const yoke_syst
   const yoke_system_unit* su = &o->system->units[unit];
   const int64_t n = su->is_law || su->period == 0 ? 0 : link->interval / su->period;
   if (!su->is_law && n < MIN_SAMPLES) {
-    return format(&o->arena, "'%s' is called %s per exchange, %d calls are needed", su->name,
+    return format(&o->arena,
+                  "'%s' is called %s per exchange, %d calls are needed: give its connections an "
+                  "`exchange:` of that many of its steps (a larger `calls` alone makes "
+                  "it exchange more often)",
+                  su->name,
                   n <= 1   ? "once"
                   : n == 2 ? "twice"
                            : "3 times",

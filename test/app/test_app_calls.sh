@@ -84,10 +84,10 @@ holds "$(error auto-0.05) < $(error auto-0.1) / 4"
 run 3 run auto.yaml --trust none --quiet --set inputs=start --set time.stop=20 --out held
 # what served the signals is said, and stands in the summary
 run 0 run auto.yaml --trust none --out served
-says 'auto: order 2 was used for 99.'
+says 'auto: order 2 was chosen for 99.'
 says '"what": "quadratic"' served/summary.json
 run 0 run auto.yaml --trust none --set inputs=start --set time.step=0.01 --out plain
-silent 'order 2 was used'
+silent 'order 2 was chosen'
 
 # a loop that no way of serving makes stable: every fallback is said, at the end and in the summary
 cat >grow.yaml <<EOF

@@ -148,7 +148,7 @@ END
 "$yoke" check orders.yaml >out 2>err
 out_has '^  right\.x -> left\.x_other, every 0\.01 s, order 0$'
 out_has '^  left\.f -> right\.f, every 0\.01 s, order 2$'
-out_has '^  right\.v -> left\.v_other, every 0\.01 s, order 0 instead of 2 \(the unit is called once per exchange\)$'
+out_has '^  right\.v -> left\.v_other, every 0\.01 s, order 0 \(the unit is called once per exchange; order 2 does not act\)$'
 "$yoke" check orders.yaml --json >out 2>err
 json '[(c["order"], c["acting_order"], c["order_because"] != "") for c in d["connections"]] == [(0, 0, False), (2, 2, False), (2, 0, True)]'
 

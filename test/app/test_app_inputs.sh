@@ -37,7 +37,7 @@ says '"inputs": "mean"'
 says '"up_to_date": true'
 run 0 check native.yaml --set inputs=start
 silent ', mean'
-says 'order 0 instead of 1 (the unit is called once per exchange)'
+says 'order 0 (the unit is called once per exchange; order 1 does not act)'
 run 2 check native.yaml --set inputs=middle
 says "'inputs'"
 for scheme in gauss-seidel iterative-jacobi; do

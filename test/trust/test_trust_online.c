@@ -209,8 +209,12 @@ static void test_no_estimate(void** state) {
   static const struct {
     const char *stop, *top, *step, *rest, *why;
   } cases[] = {
-      {"4", "", "0.1", "", "'b' is called once per exchange, 4 calls are needed"},
-      {"4", "", "0.05", "", "'b' is called twice per exchange, 4 calls are needed"},
+      {"4", "", "0.1", "",
+       "'b' is called once per exchange, 4 calls are needed: give its connections an `exchange:` "
+       "of that many of its steps (a larger `calls` alone makes it exchange more often)"},
+      {"4", "", "0.05", "",
+       "'b' is called twice per exchange, 4 calls are needed: give its connections an `exchange:` "
+       "of that many of its steps (a larger `calls` alone makes it exchange more often)"},
       {"1.5", "", "0.025", "", "there are fewer than 16 exchanges"},
       {"4", "scheme: iterative-jacobi\n", "0.025", "", "the scheme is iterative"},
   };
