@@ -56,6 +56,17 @@ static const yoke_option* find_option(const yoke_command* command, const char* n
   return NULL;
 }
 
+// A key of `time` in the system file.
+static bool is_time_key(const char* name) {
+  return strcmp(name, "start") == 0 || strcmp(name, "stop") == 0 || strcmp(name, "step") == 0;
+}
+
+// Whether --set changes a setting of a system file.
+static bool takes_system(const yoke_command* command) {
+  return command->n_operands > 0 && strcmp(command->operands[0].name, "SYSTEM") == 0 &&
+         find_option(command, "set", 3) != NULL;
+}
+
 // Says what is wrong with an option that is not in the table.
 static void report_unknown(const yoke_command* command, const char* text, size_t n) {
   const char* names[MAX_NAMES];
@@ -74,6 +85,9 @@ static void report_unknown(const yoke_command* command, const char* text, size_t
     snprintf(hint, sizeof hint, "; did you mean '--%s'?", name);
   } else {
     yoke__app_hint(name, names, n_names, "--", hint);
+  }
+  if (takes_system(command) && is_time_key(name)) {
+    snprintf(hint, sizeof hint, "; write --set time.%s=VALUE", name);
   }
   if (hint[0] == '\0') {
     snprintf(hint, sizeof hint, "; see 'yoke help %.40s'", command->name);

@@ -233,6 +233,10 @@ static yoke_status describe_file(const char* path, const yoke_load_settings* set
 
 static yoke_status refuse(const char* what, const yoke_load_settings* settings) {
   const char* nearest = yoke__models_nearest(yoke__registry_units(settings->registry), what);
+  const yoke_coupling_ops* method = NULL;
+  for (size_t i = 0; (method = yoke_registry_coupling(settings->registry, i)) != NULL; i++) {
+    nearest = yoke__nearer_name(what, nearest, method->name);
+  }
   char text[YOKE_MESSAGE_TEXT_SIZE], hint[256];
   snprintf(text, sizeof text,
            "'%s' is neither a model nor a coupling method nor a system file nor an FMU", what);

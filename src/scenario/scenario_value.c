@@ -132,6 +132,21 @@ static bool number_of(const yoke_node* node, double* out) {
   return true;
 }
 
+// "10s", "100 N/m"
+static bool has_unit(const yoke_node* node) {
+  if (node->kind != YOKE_NODE_SCALAR || node->is_quoted) {
+    return false;
+  }
+  const char* at = node->text + (*node->text == '-' || *node->text == '+');
+  const char* end = skip_digits(at);
+  end = end > at && *end == '.' ? skip_digits(end + 1) : end;
+  if (end == at || *end == 'x' || *end == 'X') {
+    return false;
+  }
+  end += strspn(end, " ");
+  return (*end >= 'a' && *end <= 'z') || (*end >= 'A' && *end <= 'Z');
+}
+
 static bool is_boolean(const yoke_node* node) {
   return node->kind == YOKE_NODE_SCALAR && !node->is_quoted &&
          (strcmp(node->text, "true") == 0 || strcmp(node->text, "false") == 0);
@@ -186,7 +201,12 @@ bool yoke__read_number(yoke_reader* reader, const yoke_node* node, const yoke_ra
     return false;
   }
   if (!number_of(node, &value)) {
-    report_type(reader, node, range->text);
+    char expected[160];
+    // what stands in a variable's place need not be in SI
+    snprintf(expected, sizeof expected, "%s%s%s", range->text,
+             has_unit(node) ? " without unit" : "",
+             has_unit(node) && reader->label == NULL ? ", in SI" : "");
+    report_type(reader, node, expected);
     return false;
   }
   if (!yoke__is_finite(value)) {

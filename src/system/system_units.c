@@ -116,8 +116,12 @@ static const char* nearest_setting(const yoke_system_unit* unit, bool is_start, 
 static void report_unknown_setting(yoke_system* system, const yoke_system_unit* unit,
                                    const yoke_setting* setting, bool is_start) {
   const char* nearest = nearest_setting(unit, is_start, setting->name);
-  yoke__error_near(system->messages, setting->place, nearest, "'%s' has no %s '%s'",
-                   unit->unit.ops->name, is_start ? "state or input" : "parameter", setting->name);
+  const char* name = unit->unit.ops->name;
+  const bool is_listed =
+      nearest == NULL && yoke__models_find(yoke__registry_units(system->registry), name) != NULL;
+  yoke__error_near(system->messages, setting->place, nearest, "'%s' has no %s '%s'%s%s", name,
+                   is_start ? "state or input" : "parameter", setting->name,
+                   is_listed ? "; see yoke info " : "", is_listed ? name : "");
 }
 
 // the place in which a setting stands

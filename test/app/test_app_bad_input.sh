@@ -308,15 +308,15 @@ at 4:20 "record: 'a.z' matches no variable"
 
 begin wrong_type
 body <<'END'
-units: {a: {model: constant, with: {value: abc}}, b: {model: counter, with: {limit: 1.5}},
+units: {a: {model: constant, with: {value: 1 N/m}}, b: {model: counter, with: {limit: 1.5}},
         c: {model: oscillator.mass, with: {solver: rk5}, start: {f: "1"}}, d: [1], e: }
 connections: a.y -> b.u
 record: {every: often}
 name: [1, 2]
 END
 refused 9
-at 3:44 "parameter 'value' of 'a': expected a number, found the text 'abc'"
-at 3:85 "parameter 'limit' of 'b': expected an integer, found 1.5"
+at 3:44 "parameter 'value' of 'a': expected a number without unit, found the text '1 N/m'"
+at 3:87 "parameter 'limit' of 'b': expected an integer, found 1.5"
 at 4:52 "parameter 'solver' of 'c': expected euler, semi-implicit-euler, rk4 or trapezoidal, found the text 'rk5'; did you mean 'rk4'?"
 at 4:69 "start value 'f' of 'c': expected a number, found the text '1' (in quotes)"
 at 4:79 "'d': expected a map, found a list"
@@ -823,6 +823,8 @@ err_has 'yoke run: --out: expected the name of a folder, found nothing'
 begin unknown_option
 yoke_ends 2 run good.yaml --outt x
 err_has "yoke run: unknown option '--outt'; did you mean '--out'?"
+yoke_ends 2 run good.yaml --stop 3
+err_has "yoke run: unknown option '--stop'; write --set time.stop=VALUE"
 yoke_ends 2 check good.yaml --threads 2
 err_has "yoke check: unknown option '--threads'"
 yoke_ends 2 run good.yaml --quiet=yes

@@ -117,6 +117,8 @@ out_has '^  models +- +a file '
 check "$([ "$(sed '1,/^  setting /d' out | grep -c '^  [a-z]')" -le 14 ]; echo $?)" 'mpsm has more than 14 settings'
 
 # ---- what is refused
+info 2 mpms
+err_has "; did you mean 'mpsm'?"
 info 2 oscillator.forse
 err_has "'oscillator.forse' is neither a model nor a coupling method nor a system file nor an FMU; did you mean 'oscillator.force'?"
 info 2 nowhere.yaml
