@@ -27,10 +27,13 @@ static const struct {
   const char* write;
 } advised[] = {
     {YOKE_LINEAR_AUTO, "`inputs: mean` without a method or an order"},
-    {YOKE_LINEAR_MEAN, "`inputs: mean` and `method: hold`"},
-    {YOKE_LINEAR_HOLD, "`inputs: start` and `method: hold`"},
-    {YOKE_LINEAR_HINF, "`method: hinf`"},
-    {YOKE_LINEAR_MPSM, "`inputs: start` and `method: mpsm` (the table assumes exact models)"},
+    {YOKE_LINEAR_MEAN,
+     "`inputs: mean` and, in connections and in the `coupling` of bonds, `method: hold`"},
+    {YOKE_LINEAR_HOLD,
+     "`inputs: start` and, in connections and in the `coupling` of bonds, `method: hold`"},
+    {YOKE_LINEAR_HINF, "`method: hinf` in connections and in the `coupling` of bonds"},
+    {YOKE_LINEAR_MPSM, "`inputs: start` and, under `couplings`, an entry with `method: mpsm` and "
+                       "its members (the table assumes exact models)"},
 };
 
 // One that is stable here with room to spare; else the one with the largest limit.
@@ -226,6 +229,16 @@ static void print_calls(const yoke_app_analysis* a) {
          a->loops->general != NULL ? a->loops->general : "(run)");
 }
 
+// Whether a row is stable at this step, though it is unstable at a smaller one.
+static bool is_stable_again(const yoke_app_analysis* a) {
+  bool is_again = false;
+  for (size_t i = 0; i < a->n_rows; i++) {
+    const yoke_app_analyse_row* row = &a->rows[i];
+    is_again = is_again || (row->is_known && row->is_stable && row->first <= a->step);
+  }
+  return is_again;
+}
+
 static void print_rows(const yoke_app_analysis* a) {
   char parts[96] = "";
   const double n = a->loops->macro / a->step;
@@ -251,6 +264,9 @@ static void print_rows(const yoke_app_analysis* a) {
       printf("%-14s %12s  %-9s %-18s %s\n", yoke__linear_method_names[row->method], "-", "unknown",
              "-", why == NULL ? "the models form an algebraic loop" : why);
     }
+  }
+  if (is_stable_again(a)) {
+    printf("\na step above the first unstable one may be stable again\n");
   }
   printf("\nsteps from %.6g to %.6g s were analysed, %.6g s apart", a->grid.resolution,
          a->grid.largest, a->grid.resolution);
@@ -300,6 +316,9 @@ void yoke__app_analyse_print(const yoke_app_analysis* a) {
     printf("note: %s\n", a->messages->all[i].text);
   }
   printf("%s\n", a->advice);
+  if (a->loops->n_members > 0) {
+    printf("This is about stability. For accuracy: yoke advise FILE\n");
+  }
 }
 
 // ---- for programs

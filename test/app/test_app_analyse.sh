@@ -40,7 +40,11 @@ done
 ends 0 "$mass/held.yaml"
 has out 'explicit Euler, 1e-05 s'
 has out "The file's coupling (hold, order 0) is unstable at 0.003 s (first unstable step 0.0023 s). mean is stable at this step"
-has out 'write `inputs: mean` and `method: hold`; or use a smaller step'
+has out 'write `inputs: mean` and, in connections and in the `coupling` of bonds, `method: hold`; or use a smaller step'
+has out 'This is about stability. For accuracy: yoke advise FILE'
+is 'no row is stable again' test "$(grep -c 'may be stable again' out)" = 0
+ends 0 "$source/scenarios/linear-oscillator/corrected.yaml" --methods energy,hold
+has out 'a step above the first unstable one may be stable again'
 # radii of the specification at 1 ms; the internal steps stay as they are
 ends 0 "$mass/held.yaml" --step 1e-3 --methods hold,mpsm --json
 is 'radius of held signals' near "$(value out hold radius)" 0.96165562 1e-6
