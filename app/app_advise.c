@@ -267,3 +267,14 @@ void yoke__app_advise_hint(const yoke_options* options, bool has_foreign, double
   yoke__text_free(&command);
   yoke__app_advise_close(&app);
 }
+
+void yoke__app_advise_step_hint(const yoke_options* options) {
+  yoke_app_advise app = {0};
+  if (yoke__app_advise_open(&app, options, 0)) {
+    yoke_text command = {0};
+    yoke__advise_search_command(&app.settings, &command);
+    printf("the step may be too large: %s\n", command.bytes == NULL ? "" : command.bytes);
+    yoke__text_free(&command);
+  }
+  yoke__app_advise_close(&app);
+}

@@ -43,4 +43,7 @@ void yoke__app_within_json(const yoke_app_advise* app, size_t chosen, const char
 // "yoke advise FILE would try 7 settings, about 3 s". has_foreign: its units are not made again to count the settings.
 void yoke__app_advise_hint(const yoke_options* options, bool has_foreign, double run_s);
 
+// "the step may be too large: yoke advise FILE", where a value left its range.
+void yoke__app_advise_step_hint(const yoke_options* options);
+
 #endif

@@ -11,8 +11,7 @@ const char yoke__help_system[] =
     "run on its own with its .tran.";
 const char yoke__help_set[] =
     "Change one setting of the system file. For example --set units.left.with.k=20. Paths are "
-    "those "
-    "of the file, the change is made before the file is checked, and the messages are the same.";
+    "those of the file, and the change is checked like a line of the file.";
 
 // ---- help
 

@@ -16,8 +16,8 @@ static const yoke_option export_options[] = {
      "Write an FMU for co-simulation by FMI 2.0 or 3.0. With --ssp: the version of the FMUs in it; "
      "2 is the default there."},
     {"event-mode", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
-     "With --fmi 3: offer event mode, so that importers may read outputs after new inputs: "
-     "'exchange: fresh' needs it where outputs depend directly on inputs."},
+     "With --fmi 3: offer event mode. It lets importers read outputs after new inputs without a "
+     "step; 'exchange: fresh' needs it where outputs depend directly on inputs."},
     {"ssp", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
      "Write the whole system as an SSP archive, every unit an FMU."},
     {"c", NULL, false, YOKE_ARGUMENT_TEXT, NULL,

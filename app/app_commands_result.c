@@ -114,7 +114,7 @@ const yoke_command yoke__command_meter = {
     "Computes from recorded signals what a meter in the system computes during a run: the power "
     "mismatch between the two ends of a bond. It prints the accumulated magnitude of that mismatch "
     "(TER), TER relative to the transferred energy, the shares of flow and effort, and the worst "
-    "window. From the recorded inputs of a meter it gives the same bits.",
+    "window. From the inputs that a meter unit recorded it gives that unit's values, bit by bit.",
     LIST(meter_operands),
     LIST(meter_options),
     LIST(meter_exits),

@@ -34,7 +34,9 @@ static const yoke_option run_options[] = {
     {"within", "ERROR", true, YOKE_ARGUMENT_TEXT, NULL,
      "First search for settings, as yoke advise does, then run the cheapest one whose error stays "
      "within this limit: a share of the movement of all signals such as 1%, or an error of one "
-     "signal in its own unit such as arm.s=2e-3. If none does, run the best one. May be given "
+     "signal in its own unit such as arm.s=2e-3. The movement of a signal is its standard "
+     "deviation, or a quarter of its range if that is larger. If none does, run the best one. May "
+     "be given "
      "several times."},
     {"pin", "OUT", false, YOKE_ARGUMENT_FILE, NULL,
      "Also write OUT, a copy of the system file with the choices of this run: its --set options, "

@@ -13,9 +13,9 @@ static const char vary_help[] =
     "suffixes, units.rc.with.r=1k:10k:4.";
 static const char limit_help[] =
     "Abort a run that violates this, for example 'max:rig.speed<=500', and mark the point as "
-    "failed. Write a measure, one of <=, >=, < and >, and a number. It is checked after every "
-    "macro step where the measure can only approach the limit (max, maxabs, ter, rho, steps with "
-    "<=, min with >=), else at the end.";
+    "failed. Write a measure, one of <=, >=, < and >, and a number. Measures "
+    "that only grow (max, maxabs, ter, rho and steps with <=) or only fall (min with >=) are "
+    "checked after every macro step, others at the end.";
 static const char reference_help[] =
     "The reference of the measures nrmse, error and roughness: a CSV file, "
     "an HDF5 file of yoke run, or a folder with "
@@ -275,7 +275,8 @@ static const yoke_option analyse_options[] = {
      "--map: map.csv, limits.csv and map.svg. With --run: bohl.csv and steps.csv. Without --out no "
      "file is written."},
     {"expect", "WORD", false, YOKE_ARGUMENT_CHOICE, expect_names,
-     "stable: end with status 3 if the file's coupling (or one that --methods names) is not."},
+     "The only word is stable: status 3 if the file's coupling (or one that --methods names) is "
+     "unstable."},
     {"json", NULL, false, YOKE_ARGUMENT_TEXT, NULL, "Print it as JSON."},
     {"quiet", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
      "Print no progress and no table. Warnings and errors are still printed."},
@@ -332,8 +333,8 @@ static const yoke_option synth_options[] = {
      "custom: --pole and --smoother are yours. general: the optimum, for loops without "
      "feedthrough. The default is L with a delay, else T."},
     {"band", "HZ", false, YOKE_ARGUMENT_TEXT, NULL,
-     "Frequency up to which the error matters. The default is 0.15 over the exchange interval, of "
-     "recipe L 3 Hz."},
+     "Frequency up to which the error matters. The default is 0.15 / exchange interval; with "
+     "recipe L it is 3 Hz."},
     {"pole", "RAD/S", false, YOKE_ARGUMENT_TEXT, NULL,
      "Recipe custom: the poles of the lead at the sender. Recipe general: all poles lie right of "
      "-RAD/S; the default is 0.5 over the step of the calls."},
@@ -356,7 +357,9 @@ static const yoke_option synth_options[] = {
      "to 50000 steps each."},
     {"set", "PATH=VALUE", true, YOKE_ARGUMENT_TEXT, NULL, yoke__help_set},
     {"out", "DIR", false, YOKE_ARGUMENT_FOLDER, NULL,
-     "Write the errors over frequency to DIR: synth.csv and a figure, synth.svg."},
+     "Write the errors over frequency to DIR, synth.csv and a figure, synth.svg. The element "
+     "itself "
+     "goes to --output."},
     {"json", NULL, false, YOKE_ARGUMENT_TEXT, NULL, "Print it as JSON."},
 };
 static const yoke_exit synth_exits[] = {

@@ -151,6 +151,10 @@ static void print_pace(const json_t* pace, long long n_lost) {
          yoke__json_find_text(system, "sched_fifo", ""), note[0] == '\0' ? "" : ": ", note,
          yoke__json_find_text(system, "memory_locked", ""),
          yoke__json_find_text(system, "processor", ""));
+  if (strcmp(yoke__json_find_text(system, "sched_fifo", ""), "refused") == 0 ||
+      strcmp(yoke__json_find_text(system, "memory_locked", ""), "refused") == 0) {
+    printf("to have it granted: raise the limits rtprio and memlock (docs/pace.md)\n");
+  }
   if (n_lost > 0) {
     printf("%lld row%s of the results lost: the disk could not keep up\n", n_lost,
            n_lost == 1 ? " was" : "s were");
@@ -164,10 +168,14 @@ static void print_circuit(const json_t* c) {
   if (whole(c, "stages") == 0) {
     return;
   }
-  printf("circuit %s: %s, %s, %lld step%s of %.6g s, %lld unknown%s of %lld",
-         yoke__json_find_text(c, "unit", ""), yoke__json_find_text(c, "formulation", ""),
-         yoke__json_find_text(c, "method", ""), n_steps, plural(n_steps),
-         yoke__json_find_number(c, "step", 0), n_solved, plural(n_solved), whole(sizes, "n"));
+  printf("circuit %s: %s, %s, %lld step%s of %.6g s, ", yoke__json_find_text(c, "unit", ""),
+         yoke__json_find_text(c, "formulation", ""), yoke__json_find_text(c, "method", ""), n_steps,
+         plural(n_steps), yoke__json_find_number(c, "step", 0));
+  if (n_solved > 0) {
+    printf("%lld unknown%s of %lld", n_solved, plural(n_solved), whole(sizes, "n"));
+  } else {
+    printf("%lld signal%s, none left to solve for", whole(sizes, "n"), plural(whole(sizes, "n")));
+  }
   // explicit methods have none
   if (whole(c, "iterations_worst") > 0) {
     printf(", %.3g iteration%s per stage, at most %lld", mean, mean == 1 ? "" : "s",
@@ -424,6 +432,12 @@ static bool has_machine(const running* r) {
   return yoke__app_find_machine(yoke_simulation_system(r->simulation), &unit);
 }
 
+// A value left its range on the way, in a run that the search for settings can repeat.
+static bool is_step_suspect(const running* r, const yoke_run_info* info) {
+  return info->status == YOKE_DIVERGED && info->n_steps > 0 && r->search == NULL &&
+         r->onlooker == NULL && !has_machine(r);
+}
+
 static void print_judged(const running* r, const yoke_run_info* info, const yoke_run_trust* trust) {
   const bool is_printed = !r->is_quiet && !r->is_json;
   json_t* summary =
@@ -437,6 +451,8 @@ static void print_judged(const running* r, const yoke_run_info* info, const yoke
         !has_machine(r)) {
       yoke__app_advise_hint(r->options, r->has_foreign, info->wall_s);
     }
+  } else if (is_printed && is_step_suspect(r, info) && json_object_get(summary, "pace") == NULL) {
+    yoke__app_advise_step_hint(r->options);
   } else if (!is_printed && trust->is_wrong && !trust->is_diverged) {  // that was said already
     yoke__app_error(r->options->command->name, "%s", trust->reason);
   }

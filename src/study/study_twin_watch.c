@@ -174,7 +174,7 @@ static const char* reason_text(yoke_estimate_reason reason) {
   case YOKE_ESTIMATE_SOUND:
     break;
   }
-  return "the innovations are ten times what is expected";
+  return "the innovations are more than ten times what is expected";
 }
 
 // No verdict yet is not silence: a record in another unit is far off long before the tests of innovations have their readings.

@@ -220,7 +220,15 @@ END
 yoke_ends 1 run crane.yaml --set units.h.start.v=0 --out crane
 err_has "error: unit 'h' at t = "
 err_has 'the piston has left the cylinder'
+! grep -q 'the step may be too large' out || bad "a hint at a run without a step: $(cat out)"
 complete crane 1e-3 failed
+# after some steps of a length that is too large for the coupling
+flagship=$YOKE_SOURCE_DIR/scenarios/hydraulic-crane/crane.yaml
+yoke_ends 1 run "$flagship" --set time.step=0.2 --out flagship
+err_has 'the piston has left the cylinder'
+grep -qx "the step may be too large: yoke advise $flagship --set time.step=0.2" out || bad "no hint: $(cat out)"
+yoke_ends 1 run "$flagship" --set time.step=0.2 --set time.pace=1000 --out flagship
+! grep -q 'the step may be too large' out || bad "a hint at a run by the clock: $(cat out)"
 
 # ---- a full disk
 

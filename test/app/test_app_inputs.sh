@@ -28,6 +28,13 @@ for version in 2 3; do
     $version $version "$connections" >fmu$version.yaml
 done
 
+# ---- an iteration that ends too early
+iterative=$YOKE_SOURCE_DIR/scenarios/linear-oscillator/iterative-mean.yaml
+run 0 run "$iterative" --trust none --no-verdict --set time.stop=0.1 --set iteration.max=2 --set iteration.tolerance=1e-14 --out iterated
+says 'warning: 100 of 100 steps reached iteration.max (2) before the tolerance'
+run 0 run "$iterative" --trust none --no-verdict --set time.stop=0.1 --out iterated
+silent 'reached iteration.max'
+
 # ---- yoke check
 run 0 check native.yaml
 says 'a.y1 -> b.u1, every 0.02 s, order 1, mean, feedthrough up to date'
