@@ -761,8 +761,8 @@ yoke_status yoke__stability_run_find(const yoke_system* system, const char* name
   if (all[0] == '\0') {
     return yoke_fail(sink, YOKE_BAD_INPUT,
                      "%s has no coupling over a cluster; expected one with method mpsm. Its step "
-                     "is judged by yoke analyse SYSTEM",
-                     file);
+                     "is judged by: yoke analyse %s",
+                     file, file);
   }
   return n == 0 ? yoke_fail(sink, YOKE_BAD_INPUT, "--cluster: no coupling '%.60s'; there is: %s",
                             name, all)

@@ -312,6 +312,7 @@ has err "no coupling 'pool'; there is: loop"
 "$yoke" run "$mass/held.yaml" --quiet --out held >out 2>err
 ends 2 --run held
 has err 'held.yaml has no coupling over a cluster; expected one with method mpsm'
+is 'the command names the file' grep -q 'is judged by: yoke analyse .*held\.yaml$' err
 rm held/summary.json
 ends 2 --run held
 has err 'name it: yoke analyse SYSTEM --run RESULT'
