@@ -58,7 +58,13 @@ static const yoke_option* find_option(const yoke_command* command, const char* n
 
 // A key of `time` in the system file.
 static bool is_time_key(const char* name) {
-  return strcmp(name, "start") == 0 || strcmp(name, "stop") == 0 || strcmp(name, "step") == 0;
+  static const char* const keys[] = {"start", "stop", "step"};
+  for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+    if (strcmp(name, keys[i]) == 0) {
+      return true;
+    }
+  }
+  return false;
 }
 
 // Whether --set changes a setting of a system file.
